@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from sextant.ingestion.parsing.formats.numbering import ListLevel, NumberedList
 from sextant.ingestion.parsing.formats.opc import Element, qn
 from sextant.ingestion.parsing.formats.stories import Look
-from sextant.ingestion.parsing.lines import is_monospaced
 
 _VAL = qn("w:val")
 _DEEPEST = 8  # a list has nine levels
@@ -210,7 +209,7 @@ def _with_look(style: Style, look: Element | None) -> Style:
         style,
         size=int(size) / 2 if size.isdigit() else style.size,  # w:sz counts half points
         bold=is_on(look, "w:b", inherited=style.bold),
-        mono=is_monospaced(font) if font else style.mono,
+        font=font or style.font,
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
         hidden=is_on(look, "w:vanish", inherited=style.hidden),
         raised=_RAISED.get(value_of(look, "w:vertAlign") or "") or _shifted(look) or style.raised,

@@ -16,6 +16,7 @@ from sextant.ingestion.parsing.formats.stories import (
     PAGE_MARK,
     StoryLine,
     StoryWriter,
+    read_symbol,
 )
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.raised import note
@@ -40,18 +41,6 @@ _NOTE_REFERENCES = {qn(f"w:{kind}Reference") for kind in ("footnote", "endnote",
 _OBJECTS = {qn("w:drawing"), qn("w:pict"), qn("w:object")}
 _FORMULAS = {qn("m:oMath"), qn("m:oMathPara")}
 _FORMULA_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)  # drawn from its code, without a result
-# Signs of the symbol fonts (w:sym), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
-_WINGDINGS = {
-    0x6E: "■", 0x6F: "☐", 0x6C: "●", 0x71: "❑", 0x78: "☒", 0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
-    0xE0: "→", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
-}  # fmt: skip
-_SYMBOLS = {
-    0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAE: "→", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•",
-    0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xBC: "…", 0xC5: "⊕", 0xCE: "∈", 0xD6: "√", 0xE5: "∑",
-}  # fmt: skip
-_GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
-    zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
-)
 
 
 @dataclass(slots=True)
@@ -250,12 +239,8 @@ def _symbol(element: Element) -> str:
         code = int(element.get(qn("w:char"), ""), 16)
     except ValueError:
         return ""
-    font, low = element.get(qn("w:font"), "").lower(), code & 0xFF
-    if "wingdings" in font:
-        return _WINGDINGS.get(low, "")
-    if font == "symbol":
-        return _SYMBOLS.get(low) or _GREEK.get(chr(low), chr(low) if low < 0x7F else "")
-    return chr(code) if 0x20 <= code < 0xD800 else ""
+    symbol = read_symbol(code, element.get(qn("w:font"), ""))
+    return chr(code) if symbol is None and 0x20 <= code < 0xD800 else symbol or ""
 
 
 def _form_value(form: Element) -> str:

@@ -11,7 +11,6 @@ from sextant.domain.errors import FileBroken, FileEncrypted
 from sextant.ingestion.parsing.formats.numbering import BULLET, ListLevel, NumberedList
 from sextant.ingestion.parsing.formats.opc import Archive, Element, qn, read_xml
 from sextant.ingestion.parsing.formats.stories import Look
-from sextant.ingestion.parsing.lines import is_monospaced
 from sextant.ingestion.parsing.structure import Omissions
 
 _FORMATS = {
@@ -139,7 +138,7 @@ def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
         look,
         size=_points(properties.get(qn("fo:font-size")), look.size),
         bold=look.bold if weight is None else weight in _BOLD,
-        mono=is_monospaced(font) if font else look.mono,
+        font=font or look.font,
         struck=any(line != "none" for line in lines if line) if any(lines) else look.struck,
         hidden=properties.get(qn("text:display"), "none" if look.hidden else "") == "none",
         raised=_raised(position) if position else look.raised,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from textwrap import dedent
 
@@ -12,7 +13,7 @@ from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragr
 from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import Styled, infer_headings
+from sextant.ingestion.parsing.lines import Styled, infer_headings, is_monospaced
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.text.characters import has_cjk
@@ -21,19 +22,48 @@ from sextant.text.characters import has_cjk
 PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
 PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
+# Signs of the symbol fonts (Wingdings, Symbol), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
+_WINGDINGS = {
+    0x6E: "■", 0x6F: "☐", 0x6C: "●", 0x71: "❑", 0x78: "☒", 0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
+    0xE0: "→", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+}  # fmt: skip
+_SYMBOLS = {
+    0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAE: "→", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•",
+    0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xBC: "…", 0xC5: "⊕", 0xCE: "∈", 0xD6: "√", 0xE5: "∑",
+}  # fmt: skip
+_GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
+    zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
+)
+_PRIVATE_SIGNS = 0xF000  # where programs put them
+_PRIVATE = re.compile("[\uf020-\uf0ff]")
 _PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Page 3 of 7")
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What letters look like. `mono`: all are as wide, as in code; `raised`: "super" or "sub"."""
+    """What letters look like. `raised`: "super" or "sub"."""
 
     size: float = 0.0
     bold: bool = False
-    mono: bool = False
+    font: str = ""
     struck: bool = False
     hidden: bool = False
     raised: str = ""
+
+
+def read_symbol(code: int, font: str) -> str | None:
+    """Return the sign that a character of a symbol font draws, "" where Unicode has none that we know; None of other fonts."""
+    name, low = font.lower(), code & 0xFF
+    if name.startswith("symbol"):
+        return _SYMBOLS.get(low) or _GREEK.get(chr(low), chr(low) if low < 0x7F else "")
+    if "wingdings" in name:
+        return _WINGDINGS.get(low, "")
+    return _WINGDINGS.get(low) or _SYMBOLS.get(low) if code >= _PRIVATE_SIGNS else None
+
+
+def _read_private(font: str, sign: re.Match[str]) -> str:
+    symbol = read_symbol(ord(sign[0]), font)
+    return sign[0] if symbol is None else symbol
 
 
 def without_page_numbers(text: str) -> str:
@@ -95,6 +125,7 @@ class StoryWriter:
         if look.hidden or look.struck:
             self.omissions.add_text("hidden" if look.hidden else "struck through", text)
             return
+        text = _PRIVATE.sub(partial(_read_private, look.font), text)
         if text.strip():
             line.looks.append(look)
             mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised, str)
@@ -132,7 +163,7 @@ class StoryWriter:
             bold = bool(looks) and all(look.bold for look in looks)
             smallest = min((look.size for look in looks), default=size)
             self._paragraphs.append(block)
-            if looks and not label and all(look.mono for look in looks):
+            if looks and not label and all(is_monospaced(look.font) for look in looks):
                 self._code[id(block)] = line
             self._looks[id(block)] = Styled(block.text, smallest, bold)
         return block

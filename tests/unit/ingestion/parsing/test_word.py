@@ -60,6 +60,17 @@ def test_code_keeps_its_lines_and_indentation_but_a_typewritten_document_is_pros
     assert shown(parse(code)) == ["if full:", "stop()"]
 
 
+def test_signs_of_symbol_fonts_are_read_as_they_look() -> None:
+    boxes = line(
+        run("\uf0fe", '<w:rFonts w:ascii="Wingdings"/>'),
+        run(" closed, "),
+        run("\uf0a8"),
+        run(" open"),
+    )
+    greek = line(run("\uf061 \uf0b3 5", '<w:rFonts w:ascii="Symbol"/>'))
+    assert shown(parse(boxes + greek)) == ["☑ closed, ☐ open", "α ≥ 5"]
+
+
 class TestWrappers:
     def test_content_controls_and_custom_xml_hide_no_block_row_or_cell(self) -> None:
         custom = f"<w:customXml><w:customXmlPr/>{line(run('in custom XML'))}</w:customXml>"
