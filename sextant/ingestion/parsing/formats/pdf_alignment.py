@@ -165,7 +165,7 @@ def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
 
 
 def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
-    """Return the gaps whose columns have words in more than one row; currency signs are no column."""
+    """Return the gaps whose columns have words; currency signs are no column."""
     kept = list(gaps)
     while kept:
         middles = [(lo + hi) / 2 for lo, hi in kept]
@@ -174,17 +174,13 @@ def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]])
             for segment in row:
                 column = bisect_right(middles, (segment[0].left + segment[-1].right) / 2)
                 texts[column].append("".join(word.text for word in segment))
-        poor = next((at for at, each in enumerate(texts) if _is_poor(each, len(rows))), None)
+        categories = [{unicodedata.category(char) for char in "".join(each)} for each in texts]
+        poor = next((at for at, each in enumerate(categories) if each <= {"Sc", "Po"}), None)
         if poor is None:
             return kept
         is_prefix = any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
         del kept[min(poor, len(kept) - 1) if is_prefix else max(poor - 1, 0)]
     return kept
-
-
-def _is_poor(texts: Sequence[str], rows: int) -> bool:
-    signs = all(unicodedata.category(char) in {"Sc", "Po"} for text in texts for char in text)
-    return signs or len(texts) < min(2, rows)
 
 
 def _row_cells(
