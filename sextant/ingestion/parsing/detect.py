@@ -119,24 +119,6 @@ _STREAMS = {
     "book": FileType.XLS,
     "__properties_version1.0": FileType.MSG,
 }
-_OTHER_MAGIC = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"BM": "a BMP image",
-    b"II*\x00": "a TIFF image",
-    b"MM\x00*": "a TIFF image",
-    b"RIFF": "a media file",
-    b"\x1f\x8b": "a gzip archive",
-    b"BZh": "a bzip2 archive",
-    b"\xfd7zXZ": "an xz archive",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!": "a RAR archive",
-    b"\x7fELF": "a program",
-    b"MZ": "a program",
-    b"%!PS": "a PostScript file",
-    b"SQLite format 3": "an SQLite database",
-}
 # Headings that make a text Markdown, whatever its name; a single `#` begins comments as well.
 _MARKDOWN_HEADING = re.compile(r"^#{2,6} \S", re.MULTILINE)
 _XML_HEAD = r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?"
@@ -198,12 +180,8 @@ def detect(content: bytes, filename: str) -> FileType:
     is_image = is_picture(content) or is_scan(content)
     if is_image and is_named_as_image(filename):
         return FileType.IMAGE
-    for magic, kind in _OTHER_MAGIC.items():
-        # A signature of letters could begin a text as well.
-        if content.startswith(magic) and (
-            not magic.isalnum() or is_binary(content[:4096].decode("latin-1"))
-        ):
-            raise _unknown(filename, kind)
+    if is_image or content.startswith(b"%!PS"):
+        raise _unknown(filename, "an image" if is_image else "a PostScript file")
     begin = b"{\\" if type_of_name(filename) is FileType.RTF else b"{\\rtf"
     if content[:100].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begin):
         return FileType.RTF

@@ -13,7 +13,6 @@ from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.tables import (
     fill_group_names,
     header_rows,
-    names_year,
     names_years,
 )
 from sextant.tables.cells.values import ValueKind, read_value
@@ -205,17 +204,9 @@ def _around(rows: Rows, region: Region) -> list[Region]:
     if max(counts) == 1:
         return [region]
     start = next(at for at, count in enumerate(counts) if count > 1)
-    start -= start > 0 and _names_all(rows, region, *region.rows[start - 1 : start + 1])
     end = len(counts) - _is_note(rows, region)
     cuts = [*((at, at + 1) for at in range(start)), (start, end), (end, len(counts))]
     return [_part(region, region.rows[one:other]) for one, other in cuts if one < other]
-
-
-def _names_all(rows: Rows, region: Region, above: int, below: int) -> bool:
-    """Return whether a row holds only the year of the columns below it, right of the column that names the rows."""
-    start = find_filled_cells(rows, region, above)[0]
-    columns = find_filled_cells(rows, region, below)
-    return above + 1 == below and columns[0] < start in columns and names_year(rows[above][start])
 
 
 def _is_note(rows: Rows, region: Region) -> bool:

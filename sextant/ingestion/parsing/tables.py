@@ -164,11 +164,6 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def names_year(text: str) -> bool:
-    """Return whether a cell is a year."""
-    return _YEAR.fullmatch(text.strip()) is not None
-
-
 def names_years(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     """Return whether a row names columns by years, which the rows below it do not have."""
     numbers = [cell for cell in row if _NUMBER.match(cell)]
@@ -203,23 +198,21 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
     In two header rows without merged cells a group's name stands for the blank cells on its right, if it tells columns
-    of the same name apart; where every group has the same columns, for its own, wherever above them it stands; a single
-    year for all columns but the first. None where the first row names no groups.
+    of the same name apart; where every group has the same columns, for its own, wherever above them it stands. None
+    where the first row names no groups.
     """
     if len(rows) < 3:
         return None
     groups, names = ([cell.strip() for cell in row] for row in rows[:2])
     groups += [""] * (len(names) - len(groups))
     filled = [*filter(None, names)]
-    above = [*filter(None, groups[1:])]
-    is_year = len(above) == 1 and names_year(above[0]) and not (groups[0] and names[0])
-    is_grouped = is_year or (above and not all(groups) and len({*filled}) < len(filled))
+    is_grouped = any(groups[1:]) and not all(groups) and len({*filled}) < len(filled)
     if not is_grouped or any(map(_NUMBER.match, filled)):
         return None
     spread = _spread_groups(groups, names)
     name, result = "", list[str]()
     for at, below in enumerate(names):
-        name = above[0] * (at > 0) if is_year else "" if at in spread else groups[at] or name
+        name = "" if at in spread else groups[at] or name
         result.append(spread.get(at) or groups[at] or (name if below else ""))
     both = column_names([result, names])
     return [result, *map(list, rows[1:])] if len({*both}) == len(both) else None

@@ -36,7 +36,6 @@ from sextant.ingestion.parsing.lines import (
     ends_in_hyphen,
     ends_sentence,
     infer_levels,
-    number_rank,
     starts_item,
     with_fields,
 )
@@ -320,19 +319,12 @@ def _form(regions: Sequence[Marked]) -> frozenset[tuple[int, int, str]]:
 def mark_outline(regions: Sequence[Region], outline: Sequence[OutlineEntry]) -> list[Marked]:
     """Make headings of the paragraphs that the outline names.
 
-    An entry whose words are not on its page gets a heading of its own where it points to. A title
-    line at the very beginning stays one though no outline lists it.
+    An entry whose words are not on its page gets a heading of its own where it points to.
     """
     marked: list[Marked] = list(regions)
     start = 0
     for entry in outline:
         start = _mark_entry(marked, entry, start)
-    first, *others = marked
-    sizes = [other.first.size for other in others if isinstance(other, PageParagraph)]
-    if isinstance(first, PageParagraph) and first.first.size > max(sizes, default=0):
-        title = first.text()
-        if could_be_heading(title) and number_rank(title) is None:
-            marked[0] = _heading(first, 0, HeadingSource.INFERRED)
     return marked
 
 

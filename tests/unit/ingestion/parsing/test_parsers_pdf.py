@@ -534,23 +534,6 @@ class TestHeadings:
         }
         assert prose(parsed) == ["Press the button.", "More about it.", "Indoors only."]
 
-    @pytest.mark.parametrize(("first", "level"), [("Handbook", 1), ("Safety", 0)])
-    def test_a_title_is_read_once_whether_the_outline_lists_it(
-        self, first: str, level: int
-    ) -> None:
-        page = [
-            PdfText(70, 800, "Handbook", 24),
-            PdfText(70, 760, "Safety", 11),
-            *lines(["Press the button."], top=740),
-            PdfText(70, 700, "Use", 11),
-            *lines(["Indoors only."], top=680),
-        ]
-        outline = [OutlineItem(first, 0, 0, 830), OutlineItem("Use", 0, 0, 720)]
-
-        found = headings(read([page], outline))
-
-        assert [one[:2] for one in found if one[1] == "Handbook"] == [(level, "Handbook")]
-
     def test_without_outline_size_weight_and_numbers_tell(self) -> None:
         body = [f"{CHINESE[:38]}。", f"{CHINESE[3:38]}。"]
         page = [
