@@ -40,12 +40,12 @@ class ClauseGroup:
             any(group._is_among(mark, asked) for mark in marks)
             for group, marks in ((self, own), (other, its))
         ]
-        said = [*stated, *(asked if not all(is_asked) else ())]
-        return (
+        return any(
             self._is_among(own[0], said)
             and not self._is_among(own[-1], said)
             and not other._is_among(its[0], said)
             and other._is_among(its[-1], said)
+            for said in (stated, [*stated, *(asked if not all(is_asked) else ())])
         )
 
     def _has(self, mark: Mark) -> bool:

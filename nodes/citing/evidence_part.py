@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sextant.nodes.citing.terms import Text
+from sextant.text.characters import normalise
 from sextant.text.units import TextValue
 from sextant.text.values import normalise_values
 
@@ -64,6 +65,11 @@ class EvidencePart:
         """Return whether a term stands in the part itself, or in the clause that it takes its subject from."""
         first = self.layers[: 2 if self.inherits else 1]
         return any(mark in text.plain or text.has(mark) == 1.0 for _, text in first)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Return the names of a cell's row and column, normalised."""
+        return normalise(self.row), normalise(self.column)
 
     def is_called(self, value: TextValue) -> bool:
         """Return whether a value is in the name of a cell's row or column."""

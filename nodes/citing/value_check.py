@@ -18,7 +18,7 @@ from sextant.nodes.citing.evidence_part import (
 )
 from sextant.nodes.citing.terms import terms_of
 from sextant.nodes.citing.word_check import OF_CITED, WordCheck
-from sextant.text.characters import plain_of
+from sextant.text.characters import find_whole, normalise, plain_of
 from sextant.text.units import ORDINAL, WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 
@@ -28,6 +28,8 @@ _LEAD = 0.1
 _SURELY = 0.5
 # What a row loses for each term that the subject lacks, and how many count: the Heron 3 is not the Heron 3 XL.
 _PER_EXTRA, _MOST_EXTRA = 0.008, 10
+# What a cell gains for its row or column if that is named as the table does.
+_PER_NAME = 0.1
 # The least share of the subject that a part must have.
 _SUBJECT = 0.35
 _FORMERLY = re.compile(
@@ -99,7 +101,20 @@ class ValueCheck(WordCheck):
         if part.is_row and part.label:
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
+        if part.is_row:
+            covered += _PER_NAME * sum(name in self._names for name in part.names)
         return covered
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """Return the names of rows and columns in the sentence and the question; "Crane 2 L" does not name "Crane 2"."""
+        names = {name for part in self._parts if part.is_row for name in part.names if name}
+        text, found = normalise(f"{self._sentence} | {self._evidence.question}"), set[str]()
+        for name in sorted(names, key=len, reverse=True):
+            if find_whole(text, name):
+                found.add(name)
+                text = text.replace(name, "|")
+        return found
 
     def _measure_asked(self, part: EvidencePart, value: TextValue) -> float:
         """Return how far a part has a value of the question. A range counts only where no part has the value itself."""
@@ -136,7 +151,7 @@ class ValueCheck(WordCheck):
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
         if self._is_exchanged(value, fact, best) or any(
-            self._is_meant_instead(one, best, fact) for one in rivals
+            self._owns_more(one, best, fact) for one in rivals
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         if ((rival and _is_former(best)) or _is_replaced(value, best)) and not _FORMERLY.search(
@@ -195,12 +210,6 @@ class ValueCheck(WordCheck):
             return Support.PARTIAL
         return Support.SUPPORTED
 
-    def _is_meant_instead(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a part with another number is more about the question."""
-        if best.is_row and terms_of(best.row) and plain_of(best.row) in plain_of(fact.text):
-            return False
-        return self._owns_more(rival, best, fact)
-
     def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
         """Return whether another clause of the same sentence has all terms of the subject that this one has, and more."""
         if not (rival.is_clause and best.is_clause and is_of_same_sentence(rival, best)):
@@ -257,7 +266,8 @@ def _is_replaced(value: TextValue, part: EvidencePart) -> bool:
 
 def is_of_same_sentence(one: EvidencePart, other: EvidencePart) -> bool:
     """Return whether two parts stand in one sentence, or in one row."""
-    return (one.passage, one.span) == (other.passage, other.span)
+    begins, ends = zip(one.span, other.span, strict=True)
+    return one.passage == other.passage and max(begins) < min(ends)
 
 
 def is_of_same_row(one: EvidencePart, other: EvidencePart) -> bool:
@@ -294,16 +304,16 @@ def _drop_names(
 
 def _add_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
     """Take facts in another language for supported where they stand in one part with a supported number."""
-    sure = {
-        (part.passage, part.span)
+    sure = [
+        part
         for one in outcomes
         for part in one.parts
         if one.support is Support.SUPPORTED and part.values
-    }
+    ]
     return [
         replace(one, support=Support.SUPPORTED, share=max(ENOUGH, one.share))
         if one.support is Support.FOREIGN
-        and all((part.passage, part.span) in sure for part in one.parts)
+        and all(any(is_of_same_sentence(part, its) for its in sure) for part in one.parts)
         else one
         for one in outcomes
     ]

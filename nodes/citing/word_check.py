@@ -78,7 +78,8 @@ class WordCheck:
         self._anywhere: dict[str, bool] = {}
         self._values = [value for fact in facts for value in fact.values]
         self._stated = {term for fact in facts for term in fact.terms}
-        self._swapped = find_swapped(sentence, evidence.question)
+        swapped = find_swapped(sentence, evidence.question)
+        self._swapped = frozenset(filter(evidence.is_known, swapped))
         self._asked = {term: evidence.weight(term) for term in evidence.asked}
 
     def assess(self) -> Assessment:

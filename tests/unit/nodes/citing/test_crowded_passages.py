@@ -102,3 +102,25 @@ def test_one_clause_is_not_said_of_what_another_one_is_about(
     evidence = AnswerEvidence([item(YARD if question.isascii() else HALLS, "a.md")], question)
     assert evidence.assess(right).support is Support.SUPPORTED
     assert evidence.assess(wrong).support is not Support.SUPPORTED
+
+
+LIFTS = "| | Crane 2 | Crane 2 L | Crane 30 |\n|---|---|---|---|\n| Reach | 8 m | 11 m | 19 m |\n| Load | 180 kg | 210 kg | 900 kg |"
+SHIPS = "| Ship | Built | Passengers | Cars |\n| --- | --- | --- | --- |\n| Vega | 1998 | 250 | 38 |\n| Vega II | 2016 | 390 | 62 |"
+
+
+@pytest.mark.parametrize(
+    ("passage", "question", "right", "wrong"),
+    [
+        (LIFTS, "What is the reach of the Crane 2?", "8 metres.", "11 metres."),
+        (LIFTS, "What is the reach of the Crane 2 L?", "It reaches 11 m.", "The reach is 8 m."),
+        (LIFTS, "What is the load of the Crane 2 L?", "210 kg", "180 kg"),
+        (SHIPS, "How many passengers can the Vega carry?", "It can carry 250 passengers.", "390."),
+        (SHIPS, "How many cars can the Vega II carry?", "62 cars.", "The Vega II can carry 38 cars."),
+    ],
+)  # fmt: skip
+def test_a_cell_is_of_the_row_and_column_that_are_named_and_not_of_a_longer_name(
+    passage: str, question: str, right: str, wrong: str
+) -> None:
+    evidence = AnswerEvidence([item(passage, "a.md")], question)
+    assert evidence.assess(right).support is Support.SUPPORTED
+    assert evidence.assess(wrong).support is not Support.SUPPORTED
