@@ -14,7 +14,10 @@ from sextant.cli.session import (
     AsJson,
     BudgetCost,
     BudgetTokens,
+    ChunkFilters,
+    Cursor,
     DryRun,
+    Explain,
     GraphId,
     chosen_graph,
     document_id,
@@ -48,12 +51,7 @@ def search_chunks(
         int, typer.Option("--limit", "-n", min=1, max=1000, help="Results on a page.")
     ] = 10,
     *,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", metavar="NAME=VALUE", help="As for `sextant search`; may be repeated."
-        ),
-    ] = None,
+    filters: ChunkFilters = None,
     ranking: Annotated[
         str, typer.Option("--ranking", "-r", help="balanced, section-first or entity-first.")
     ] = "balanced",
@@ -63,10 +61,8 @@ def search_chunks(
     rerank: Annotated[
         bool, typer.Option(help="Let the reranker have its share, if there is one.")
     ] = True,
-    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show what each signal gave, and the times.")
-    ] = False,
+    cursor: Cursor = None,
+    explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the best passages and what they are about."""

@@ -14,7 +14,9 @@ from sextant.cli.session import (
     AsJson,
     BudgetCost,
     BudgetTokens,
+    Cursor,
     DryRun,
+    Explain,
     GraphId,
     print_estimate,
     read_filters,
@@ -85,7 +87,6 @@ app.add_typer(entities, name="entities")
 
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.")]
 OnPage = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows on a page.")]
-Cursor = Annotated[str | None, typer.Option(help="Where the page before ended.")]
 Named = Annotated[
     str, typer.Argument(metavar="ENTITY", help="A name, alias, id, or id of your own.")
 ]
@@ -130,9 +131,7 @@ def search_entities(
     related: Annotated[bool, typer.Option("--related", help="With their relations.")] = False,
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the reranker order them.")] = False,
     cursor: Cursor = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show how each score comes about.")
-    ] = False,
+    explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
     """Find entities by meaning, by words and by the graph."""

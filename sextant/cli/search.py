@@ -12,6 +12,8 @@ from sextant.cli import terminal
 from sextant.cli.session import (
     GRAPH,
     AsJson,
+    ChunkFilters,
+    Explain,
     GraphId,
     Mode,
     chosen_graph,
@@ -51,21 +53,8 @@ def search(
         ),
     ] = 10,
     *,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter",
-            metavar="NAME=VALUE",
-            help="Only passages that meet it; may be repeated. Names: topicLabels, "
-            "parentSectionPath, entityTypes, sectionId, documentIds, createdAfter, createdBefore, tags.",
-        ),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain", help="Show each lane's rank, score, weight, part in the result and time."
-        ),
-    ] = False,
+    filters: ChunkFilters = None,
+    explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a question retrieves, best first. Passages; with `global` reports too."""

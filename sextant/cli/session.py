@@ -207,6 +207,17 @@ GRAPH = DEFAULT_GRAPH
 STANDARD = Path("-")  # standard input or output, where a file is named
 GraphId = Annotated[str, typer.Option("--graph", "-g", help="The knowledge base.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
+Cursor = Annotated[str | None, typer.Option(help="Where the page before ended.")]
+ChunkFilters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="NAME=VALUE",
+        help="Only passages that meet it; may be repeated. Names: topicLabels, parentSectionPath, "
+        "entityTypes, sectionId, documentIds, createdAfter, createdBefore, tags.",
+    ),
+]
 Mode = Annotated[
     str,
     typer.Option("--mode", "-m", help="auto, naive, local, global, hybrid, mix or bypass."),
