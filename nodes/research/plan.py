@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -45,8 +44,8 @@ from sextant.text.vocabulary import Vocabulary
 # Tokens that a plan or an outline is written in.
 _SHORT = 80
 _MOST_QUESTIONS = 12
-# Headings and names that the chat model plans by, and passages whose entities become topics.
-_SHOWN, _LEADS = 20, 5
+# Headings and names that the chat model plans by.
+_SHOWN = 20
 # Two questions are one when each has this share of the other's terms.
 _SAME = 0.8
 # A section is about one of several parts when it has more than this share of that part's terms.
@@ -168,10 +167,10 @@ def _without_number(heading: str) -> str:
 
 
 def _next_names(state: ResearchState) -> Iterator[str]:
-    """Yield names in the first passages about the question that it does not give itself, most important first."""
+    """Yield names in the passages about the question that it does not give itself, most important first."""
     question, asked = normalise(state.question), claim_of(state.question)
-    leads = (item for item in state.items if TermLookup(item.text).common_terms(asked))
-    texts = [wording_of(item) for item in islice(leads, _LEADS)]
+    about = (item for item in state.items if TermLookup(item.text).common_terms(asked))
+    texts = list(map(wording_of, about))
     for entity in _of_kind(state, ItemKind.ENTITY):
         name = str(entity.metadata["name"])
         folded = normalise(name)
