@@ -23,11 +23,12 @@ from sextant.tables.query.tokens import (
     collect_kinds,
     match_at,
 )
-from sextant.tables.query.units import find_other_currencies
+from sextant.tables.query.units import find_other_currencies, find_unit
 from sextant.text.analysis import marks_in
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from sextant.text.units import UNIT_PATTERN, canonical_unit
 from sextant.text.word_forms import other_names, synonym_patterns, translate_words
 
 _UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
@@ -197,13 +198,27 @@ class Linker:
             self._parsed.link(COLUMN, *span, shared[0][2])
 
     def _link_related(self) -> None:
-        """Link the columns named by a related word: "sold" the column Sales."""
+        """Link the columns named by a related word, or by their unit: "how many kilometres"."""
         parsed, named = self._parsed, set(self._named())
-        asks_who = "who" in collect_kinds(parsed.text)
-        kind = ValueKind.TEXT if asks_who else ValueKind.NUMBER
-        for (start, end), index in find_related(_open_text(parsed), self._columns, named, kind):
+        kinds = collect_kinds(parsed.text)
+        numbers = [one for one in self._columns if one.kind is ValueKind.NUMBER]
+        found = list[tuple[tuple[int, int], int]]()
+        if kinds & {"count", "how_much"} and not named & {one.index for one in numbers}:
+            found += self._counted_in(numbers)
+        kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
+        found += find_related(_open_text(parsed), self._columns, named, kind)
+        for (start, end), index in found:
             if all(one.end <= start or end <= one.start for one in parsed.names):
                 parsed.link(COLUMN, start, end, index)
+
+    def _counted_in(self, numbers: Sequence[Column]) -> Iterator[tuple[tuple[int, int], int]]:
+        """Yield the unit after "how many" with the first column in that unit."""
+        tokens = self._parsed.tokens()
+        for one, other in pairwise(tokens):
+            unit = UNIT_PATTERN.match(self._parsed.text, other.start)
+            if one.kind in {"count", "how_much"} and other.kind not in {COLUMN, VALUE} and unit:
+                meant = [at.index for at in numbers if find_unit(at) == canonical_unit(unit)]
+                yield from (((other.start, max(unit.end(), other.end)), at) for at in meant[:1])
 
 
 def is_list(tokens: Sequence[QuestionToken]) -> bool:

@@ -106,6 +106,4 @@ def test_the_sentence_says_of_what_it_is() -> None:
     [found] = compute_findings(
         "What is the change in sales from 2020 to 2021?", ACCOUNTS, "en"
     ).answers
-    assert found.text == (
-        "Sales: the change is $200: 2020 $1,000, 2021 $1,200"
-    )
+    assert found.text == ("Sales: the change is $200: 2020 $1,000, 2021 $1,200")

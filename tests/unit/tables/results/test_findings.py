@@ -348,6 +348,9 @@ TICKETS = make_table(
     ],
     header_rows=1,
 )
+ROUTES = make_table(
+    [["Driver", "Distance (km)"], ["Ines", "140"], ["Tomas", "80"], ["Ines", "96"]], header_rows=1
+)
 FLEET = make_table(
     [["Vessel", "Built"], ["Aurora", "1998-04-12"], ["Calypso", "1989-06-01"]], header_rows=1
 )
@@ -361,6 +364,7 @@ FLEET = make_table(
         ("How many tickets were closed in February?", TICKETS, ["2"]),
         ("What are the total hours of unbilled tickets?", TICKETS, ["47"]),
         ("Which is the oldest vessel?", FLEET, ["1989-06-01"]),
+        ("How many kilometres did Ines drive?", ROUTES, ["236"]),
         ("How much was opened for Tomas?", TICKETS, []),
     ],
 )
