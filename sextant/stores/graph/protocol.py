@@ -52,12 +52,15 @@ def community_of(row: Row, findings: Iterable[Row], members: Iterable[UUID | str
         parent_id=as_uuid(row["parent_id"]) if row["parent_id"] else None,
         title=row["title"],
         summary=row["summary"],
-        findings=tuple(
-            Finding(found["text"], tuple(map(UUID, found["chunk_ids"]))) for found in findings
-        ),
+        findings=read_findings(findings),
         rating=row["rating"],
         entity_ids=tuple(map(as_uuid, members)),
     )
+
+
+def read_findings(rows: Iterable[Row]) -> tuple[Finding, ...]:
+    """Return the findings of the column `communities.findings`."""
+    return tuple(Finding(row["text"], tuple(map(UUID, row["chunk_ids"]))) for row in rows)
 
 
 Vector = npt.NDArray[np.float32]

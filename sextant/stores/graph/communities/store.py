@@ -18,6 +18,7 @@ from sextant.domain.scope import Scope, key_of
 from sextant.domain.wire import CAMEL_CASE
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.graph_writer import hold_graph
+from sextant.stores.graph.protocol import read_findings
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import of_scope, rows_of
@@ -170,13 +171,6 @@ class CommunityStore:
                 await cursor.executemany(_STORE_SQL["add_vector"], rows)
             ids = [report.id for report in reports]
             await connection.execute(_STORE_SQL["note_projection"], {**key, "ids": ids})
-
-
-def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
-    """Return the findings of the column `communities.findings`."""
-    return tuple(
-        Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
-    )
 
 
 def _report_values(report: StoredReport) -> dict[str, Any]:
