@@ -14,14 +14,16 @@ from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
-from sextant.models.offline.extractive import ExtractiveAnswerer, find_title_that_answers
+from sextant.models.offline.extractive import (
+    ExtractiveAnswerer,
+    Quotation,
+    find_title_that_answers,
+    quote_nearest,
+)
 from sextant.models.offline.passages import (
     FENCE,
     describe_row,
-    quotable_spans,
-    table_heads,
 )
-from sextant.models.offline.wording import is_question
 from sextant.nodes.answers.computed import (
     ComputedTable,
     answer_from_tables,
@@ -30,15 +32,13 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.sanitizer import sanitize_output
-from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, is_answered, is_table
-from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
+from sextant.nodes.citing.support import SupportedQuote
 from sextant.nodes.question.arithmetic import compute_term
 from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
 from sextant.text.characters import find_whole, plain_of
-from sextant.text.sentences import sentence_spans
 from sextant.text.statements import AnswerType
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _yield_quotations(
         return
     else:
         yield given.token(_NOT_CLEARLY[language])
-        yield from _nearest(given, question, items, found.nearest, language)
+        yield from _yield_nearest(given, found.nearest, items, language)
     # A computed result is supported by its cells; a quotation proves only that the document says it.
     trust = Trust.SUPPORTED if computed and not found.quotations else Trust.QUOTED
     declined = not (computed or found.quotations)
@@ -260,27 +260,16 @@ def _yield_quotations(
 def with_nearest(
     given: Citations, question: str, items: Sequence[RetrievedItem], language: str
 ) -> Iterator[Token | Cited]:
-    """Add the nearest passage to an answer that says only that the documents do not say."""
-    claim = claim_of(question)
-    index = max(
-        range(len(items)), key=lambda index: (TermLookup(items[index].text).covers(claim), -index)
-    )
-    yield from _nearest(given, question, items, index, language)
+    """Add the nearest sentence to an answer that says only that the documents do not say."""
+    if (nearest := quote_nearest(question, items)) is not None:
+        yield from _yield_nearest(given, nearest, items, language)
 
 
-def _nearest(
-    given: Citations, question: str, items: Sequence[RetrievedItem], index: int, language: str
+def _yield_nearest(
+    given: Citations, nearest: Quotation, items: Sequence[RetrievedItem], language: str
 ) -> Iterator[Token | Cited]:
-    nearest = items[index]
-    quote = AnswerEvidence([nearest]).find_quote(0, question)
-    if quote is None or quote.text.startswith(FENCE) or quote.text.strip("| ") in _heads(nearest):
-        quote = _opening(nearest)
-    quote = _without_bars(quote)
-    if is_question(quote.text):
-        quote = _with_answer(quote, nearest)
-    row_text = describe_row(
-        quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0)
-    )
+    item = items[nearest.source]
+    row_text = describe_row(nearest.sentence, item, nearest.start)
     shown = _format_sentence(row_text[:_NEAREST_CHARS], items, language)
     shown += "…" if len(row_text) > _NEAREST_CHARS else ""
     # A model may end without a mark.
@@ -288,46 +277,25 @@ def _nearest(
     mark, space = ("。", "") if language == "zh" else (".", " ")
     gap = f"{'' if is_ended else mark}{space}"
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
-    marker = given.shown(index)
+    yield from _cite(given, nearest, item, shown)
+
+
+def _cite(
+    given: Citations, quotation: Quotation, item: RetrievedItem, shown: str
+) -> Iterator[Token | Cited]:
+    """Yield the marker behind a quotation as it is shown, and the citation of its very words."""
+    marker = given.shown(quotation.source)
     yield given.token(marker)
-    yield given.cite(index, f"{shown}{marker}", quote)
-
-
-def _without_bars(quote: SupportedQuote) -> SupportedQuote:
-    """Return a row of a table as rows are quoted elsewhere, without the bars around it; all else as it stands."""
-    row = quote.text.strip("| ")
-    if not quote.text.startswith("|") or "\n" in row:
-        return quote
-    start = quote.start + quote.text.index(row)
-    return replace(quote, text=row, start=start, end=start + len(row))
-
-
-def _with_answer(quote: SupportedQuote, item: RetrievedItem) -> SupportedQuote:
-    """Return a question of a passage together with the sentence behind it."""
     offset = int(item.metadata.get("start") or 0)
-    behind = (end for start, end in sentence_spans(item.text) if offset + start >= quote.end)
-    end = offset + next(behind, quote.end - offset)
-    return replace(quote, text=item.text[quote.start - offset : end - offset], end=end)
-
-
-def _opening(item: RetrievedItem) -> SupportedQuote:
-    """Return the first sentence or row of a passage that is no head of a table."""
-    heads = _heads(item)
-    spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
-    start, end = next(spans, (0, len(item.text)))
-    offset = int(item.metadata.get("start") or 0)
-    return SupportedQuote(item.text[start:end], offset + start, offset + end, 0.0)
-
-
-def _heads(item: RetrievedItem) -> list[str]:
-    return [head.strip("| ") for head in table_heads(item)]
+    start, end = offset + quotation.start, offset + quotation.end
+    quote = SupportedQuote(quotation.sentence, start, end, 1.0)
+    yield given.cite(quotation.source, f"{shown}{marker}", quote)
 
 
 def _quotations(
     found: Extraction, question: str, items: Sequence[RetrievedItem], given: Citations
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
-        marker = given.shown(quotation.source)
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
         if quotation is found.quotations[0]:
             title = find_title_that_answers(question, items[quotation.source])
@@ -337,12 +305,7 @@ def _quotations(
         if shown.endswith(FENCE):  # which ends code only where nothing follows it on its line
             shown += "\n"
         yield given.token(f"\n{shown}")
-        yield given.token(marker)
-        offset = int(items[quotation.source].metadata.get("start") or 0)
-        quote = SupportedQuote(
-            quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0
-        )
-        yield given.cite(quotation.source, f"{shown}{marker}", quote)
+        yield from _cite(given, quotation, items[quotation.source], shown)
 
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:

@@ -34,15 +34,18 @@ from sextant.models.offline.passages import (
     Span,
     document_of,
     is_row,
+    quotable_spans,
     read_document_texts,
     read_full_text,
     section_of,
+    table_heads,
     titles_above,
 )
 from sextant.models.offline.summary import read_named_section, summary_of_named
-from sextant.models.offline.wording import respell
+from sextant.models.offline.wording import Paraphrases, is_question, respell, terms_of_question
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code
+from sextant.text.characters import plain_of
 from sextant.text.statements import AnswerType, asks_of_orders, orders_answerer
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
@@ -75,11 +78,11 @@ class Quotation:
 class Extraction:
     """The quotations that answer a question, best first; none: the evidence is weak.
 
-    `nearest` is the index of the passage that comes closest, None without any passage.
+    `nearest` is the sentence that comes closest where none answers, None without any passage.
     """
 
     quotations: tuple[Quotation, ...]
-    nearest: int | None
+    nearest: Quotation | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ class ExtractiveAnswerer:
     ) -> Extraction:
         ranking = await self.rank(question, items, language=language)
         if ranking is None:
-            return Extraction((), 0 if items else None)
+            return Extraction((), quote_nearest(question, items))
         opposites = find_opposites(question, ranking.sentences)
         sentences = ranking.evidence.sentences
         section = (
@@ -161,7 +164,7 @@ class ExtractiveAnswerer:
             )
         title = find_title_that_answers(question, items[ranking.best.source])
         if not title and self._estimate(ranking) < self._weights.bar:
-            return Extraction((), ranking.best.source)
+            return Extraction((), _quote(items, [ranking.best.span])[0])
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
         completed = complete_labels(items, complete_notes(items, chosen))
@@ -242,6 +245,23 @@ class ExtractiveAnswerer:
 def _is_trusted(question: str, item: RetrievedItem) -> bool:
     """Return whether a passage gives no orders to whoever answers; one with orders is read only where no other answers."""
     return asks_of_orders(question) or not orders_answerer(item.text)
+
+
+def quote_nearest(question: str, items: Sequence[RetrievedItem]) -> Quotation | None:
+    """Return the statement or row with most of a question's words, the first of several; None without any passage."""
+    paraphrases = Paraphrases(question)
+    asked = terms_of_question(plain_of(question))
+    spans = [
+        (source, start, end)
+        for source, item in enumerate(items)
+        for start, end in quotable_spans(item.text)
+        if not any(item.text[start:end] in head for head in table_heads(item))
+        and not is_question(item.text[start:end])
+    ] or [(source, 0, len(item.text)) for source, item in enumerate(items)]
+    texts = [items[source].text[start:end] for source, start, end in spans]
+    shared = [len(asked & paraphrases.read_terms(text)) for text in texts]
+    best = spans[shared.index(max(shared))] if spans else None
+    return next(iter(_quote(items, [best] if best else [])), None)
 
 
 def lacks_named(question: str, items: Sequence[RetrievedItem]) -> bool:

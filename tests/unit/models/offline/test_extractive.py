@@ -88,11 +88,13 @@ async def test_no_more_than_three_sentences_are_quoted() -> None:
     ("question", "language"),
     [("公司食堂几点开门？", "zh"), ("Who won the football match yesterday?", "en")],
 )
-async def test_weak_evidence_is_no_answer_and_the_nearest_passage_is_named(
+async def test_weak_evidence_is_no_answer_and_the_nearest_sentence_is_named(
     question: str, language: str
 ) -> None:
     found = await ExtractiveAnswerer().extract(question, [item(GUIDELINE)], language=language)
-    assert found == Extraction((), nearest=0)
+    assert not found.quotations
+    assert found.nearest is not None
+    assert found.nearest.sentence in GUIDELINE
 
 
 async def test_without_passages_nothing_is_near() -> None:
@@ -191,7 +193,7 @@ async def test_what_is_said_of_one_model_answers_nothing_about_another(
 ) -> None:
     found = await ExtractiveAnswerer().extract(question, [item(WARRANTY)], language="en")
     assert bool(found.quotations) is answered
-    assert answered or found.nearest == 0
+    assert answered or found.nearest is not None
 
 
 async def test_documents_that_name_the_asked_thing_are_quoted_before_others() -> None:

@@ -44,4 +44,5 @@ async def test_the_only_sentence_answers_in_its_own_words(
 )
 async def test_what_the_only_sentence_does_not_speak_of_is_declined(question: str) -> None:
     found = await extract(question, "The permit costs 52 EUR.", "Permit", cosine=0.8)
-    assert found == Extraction((), 0)
+    assert not found.quotations
+    assert found.nearest is not None

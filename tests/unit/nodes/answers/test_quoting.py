@@ -69,29 +69,6 @@ async def test_of_the_nearest_passage_its_beginning_is_shown_and_all_of_it_cited
     assert (citation.quote, citation.start, citation.end) == (text, 70, 70 + len(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (
-            "Rooms are free.\n\nMay I work from home? Two days a week.",
-            "May I work from home? Two days a week.",
-        ),
-        ("Two days a week. May I work from home?", "May I work from home?"),
-    ],
-    ids=["answered", "last"],
-)
-async def test_a_question_is_shown_as_the_nearest_with_the_sentence_behind_it(
-    text: str, shown: str
-) -> None:
-    metadata = {"filename": "faq.md", "start": 30}
-    passage = RetrievedItem(ItemKind.CHUNK, "w", text, 1.0, metadata=metadata)
-    events = quote_sentences(FAR, "Who may work at the beach?", [passage], "en")
-    [done] = [event.answer async for event in events if isinstance(event, Done)]
-    [citation] = done.citations
-    assert done.declined
-    assert citation.quote == shown == text[citation.start - 30 : citation.end - 30]
-
-
 async def test_a_row_that_is_the_nearest_names_its_columns_in_another_language_too() -> None:
     """It was shown as it stands in the store: "| 顺达物流 | 柏林 | 28 |"."""
     text = "| 顺达物流 | 柏林 | 28 |\n| 蓝海仓储 | 上海 | 43 |"
