@@ -25,13 +25,6 @@ _PROPER = re.compile(
 )
 _TOKENIZER = Tokenizer(words_of, joiners="-.'’&")
 _TRAILING = re.compile(r"(?:['’]s|[.,'’])$")
-_QUESTION_WORDS = (
-    "which what who whom whose when where why how is are was were do does did can could would will shall should"
-    " has have had in on at of from for to the a an and or but if both between among during after before"
-)
-_CHINESE_FUNCTION = "什么 哪些 哪个 哪里 哪儿 谁 多少 几个 怎么 怎样 如何 为什么 为何 何时 是否 请问 有没有 可以 能否 以及 关于 告诉"
-_NO_NAME = frozenset(_QUESTION_WORDS.split())
-_NO_TERM = frozenset(_CHINESE_FUNCTION.split())
 
 
 def names_in(question: str) -> list[str]:
@@ -44,12 +37,12 @@ def names_in(question: str) -> list[str]:
 
 
 def _proper(match: re.Match[str]) -> str:
-    """Return the name without question words at its beginning; "" when nothing is left."""
+    """Return the name without stop words at its beginning; "" when nothing is left."""
     words = match.group().split()
-    while words and normalise(words[0]) in _NO_NAME:
+    while words and normalise(words[0]) in ENGLISH_STOP_WORDS:
         words.pop(0)
     name = _TRAILING.sub("", " ".join(words))
-    return name if len(name) > 1 and normalise(name) not in ENGLISH_STOP_WORDS else ""
+    return name if len(name) > 1 else ""
 
 
 def telling_words(question: str) -> list[str]:
@@ -68,8 +61,7 @@ def _keep_telling(word: str) -> list[str]:
     """Return a content word without its ending; nothing for a stop word."""
     plain = normalise(word)
     telling = len(word) > 1 or word.isdigit()
-    stops = plain in ENGLISH_STOP_WORDS or plain in _NO_NAME
-    return [_TRAILING.sub("", word)] if telling and not stops else []
+    return [_TRAILING.sub("", word)] if telling and plain not in ENGLISH_STOP_WORDS else []
 
 
 def _join_characters(ideographs: str) -> list[str]:
@@ -77,7 +69,7 @@ def _join_characters(ideographs: str) -> list[str]:
     joined: list[str] = []
     open_end = False
     for word in _TOKENIZER.cut(ideographs):
-        if word in _NO_TERM or is_stop_word(word):
+        if is_stop_word(word):
             open_end = False
             joined.append("")
         elif joined and joined[-1] and (open_end or len(word) == 1):

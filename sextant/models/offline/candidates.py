@@ -14,13 +14,12 @@ from sextant.models.offline.passages import (
     Span,
     document_of,
     find_key,
-    find_unruled_tables,
     is_row,
     quotable_spans,
     table_heads,
 )
-from sextant.models.offline.wording import WORD, Paraphrases, terms
-from sextant.text.characters import NOTE_MARK, ideographs, plain_of
+from sextant.models.offline.wording import Paraphrases, terms
+from sextant.text.characters import NOTE_MARK, language_of, plain_of
 from sextant.text.statements import asks_of_orders, orders_answerer
 
 
@@ -71,17 +70,14 @@ def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Senten
 
 
 def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) -> Iterator[Sentence]:
-    heads, unruled = table_heads(item), find_unruled_tables(item.text)
+    heads = table_heads(item)
     for start, end in quotable_spans(item.text):
         text = item.text[start:end]
         if any(text in head for head in heads):
             continue
-        if any(table.start <= start < table.end for table in unruled):
-            continue
         if (key := find_key(text)) and not paraphrases.speaks_of(key):
             continue
         above = heads if is_row(text) else [item.text[slice(*find_label(item.text, start))]]
-        above += [item.text[a:b] for a, b, until in unruled if b <= start < until]
         yield Sentence(
             source,
             start,
@@ -89,7 +85,7 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             text,
             paraphrases.read_terms(text),
             "\n".join(filter(None, above)),
-            _read_language(text),
+            language_of(text),
         )
 
 
@@ -113,12 +109,6 @@ def find_label(text: str, start: int) -> tuple[int, int]:
 
 def _measure_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _read_language(text: str) -> str:
-    """Return the language of a sentence: `zh` where two ideographs outnumber its words, for names of code are long."""
-    ideograph_count = ideographs(text)
-    return "zh" if 2 * ideograph_count > len(WORD.findall(text)) else "en"
 
 
 # Tables of more rows, lists and code of more lines are not quoted whole.

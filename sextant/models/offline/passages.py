@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.wording import WORD, strip_targets
@@ -33,21 +32,7 @@ _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 _WORDS_OF_VALUE = re.compile(rf"[{IDEOGRAPHS}]|[^\W\d_]+")
 # A value of this many words, or twice as many ideographs, says enough without its key.
 _STATEMENT_WORDS = 3
-# "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
-_LABELS = re.compile(
-    r"(?:tags?|labels?|keywords?|标签|標籤|关键[词字]|關鍵[詞字])[:：]", re.IGNORECASE
-)
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
-# A table without rules: its head, which has no number and no stop, over lines that end in a number. A short title may
-# stand over it.
-_LINE_OF_NUMBERS = (
-    r"\n(?=[^\n|]{1,120}(?:\n|\Z))(?=[^\n|]*?[^\W\d])[^\n|]*[ \t][\d.,]*\d%?[ \t]*(?=\n|\Z)"
-)
-_UNRULED = re.compile(
-    r"^(?P<head>(?:[^\d\n|]{1,80}\n\n)?[^\d\n|]{1,120}(?<![.。:：!?！？]))"
-    rf"(?P<lines>(?:{_LINE_OF_NUMBERS}){{2,}})",
-    re.MULTILINE,
-)
 # "(#1596)" refers to something, and says nothing.
 _REFERENCE = re.compile(r"[(（\[][\W\d_]*[)）\]]")
 # Bars and white space at the end of a row.
@@ -112,8 +97,6 @@ def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     """Yield a sentence or row without its marks, its clauses if it is long, or the fields of a record's line."""
     mark = _LINE_MARK.match(text, start, end)
     begin = mark.end() if mark else start
-    if _LABELS.match(text, begin, end):
-        return
     if not mark and _KEY.match(text, begin, end):
         yield from _read_fields(text, begin, end)
         return
@@ -172,22 +155,6 @@ def describe_key(name: str) -> str:
 def _describe_field(line: str) -> str:
     key = find_key(line)
     return f"{key.capitalize()}: {line.partition(': ')[2].lstrip()}" if key else _strip_key(line)
-
-
-class UnruledTable(NamedTuple):
-    """A table without rules: its head from `start` to `end` stands over the lines up to `until`."""
-
-    start: int
-    end: int
-    until: int
-
-
-def find_unruled_tables(text: str) -> list[UnruledTable]:
-    """Return the tables without rules in `text`: a head without a number over lines that end in one."""
-    return [
-        UnruledTable(match.start(), match.end("head"), match.end())
-        for match in _UNRULED.finditer(text)
-    ]
 
 
 def read_document_texts(passages: Sequence[RetrievedItem]) -> list[str]:

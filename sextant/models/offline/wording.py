@@ -16,8 +16,6 @@ _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
-# "US", "IT" and "WHO" are names, whatever they are in small letters.
-_CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 # "16.x" is any version 16.
 _ENDING_OF_NAME = re.compile(r"['’]s$|(?<=\d)\.x$")
 # Where a link leads, as parsing writes it behind the link's text.
@@ -36,15 +34,6 @@ _LIGHT_VERBS = """
 allow appear bring come do encounter find get give go happen happens happened keep kept last make need permit put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
-# 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
-_WHICH_DAY = re.compile("(?:星期|周|週|礼拜|禮拜)[几幾]")
-_HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
-# Words that ask, or say little, and whose characters are part of others: 什 is one of 布什 and 克什米尔.
-_WHAT = re.compile(
-    "[什甚][么麼][时時][候间間]|什么|[什甚]麼|甚么|怎[么麼样樣]|如何|应[该当]|應[該當]|自己"
-)
-# 谁付 asks who; the segmenter takes it for a word.
-_ASKS = re.compile(r"^由?[谁誰][来來]?$|^[谁誰哪]|[谁誰]$|多少$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
 _PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$")
@@ -59,10 +48,9 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for token in WORD.findall(normalise(text)):
         if _CHINESE.match(token):
-            run = _WHAT.sub("么", token)
-            pairs = (run[at : at + 2] for at in range(len(run) - 1))
+            pairs = (token[at : at + 2] for at in range(len(token) - 1))
             telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
-            found += [*(char for char in run if char not in CHINESE_STOP_WORDS), *telling]
+            found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
             word = _ENDING_OF_NAME.sub("", token)
             found.append(_NUMBER_WORDS.get(word) or stem(word))
@@ -74,19 +62,13 @@ def strip_targets(text: str) -> str:
     return _TARGET.sub("", text)
 
 
-def find_capitals(text: str) -> frozenset[str]:
-    """Return the abbreviations in capitals that are stop words in small letters; none of a text all in capitals."""
-    found = () if text.isupper() else _CAPITALS.findall(text)
-    return frozenset(one for one in found if one.lower() in ENGLISH_STOP_WORDS)
-
-
 def terms_of_question(text: str) -> frozenset[str]:
     """Return what a question speaks of: its `terms` without those of words that ask or say little (多少, 需要)."""
     plain = normalise(text)
     for word in {word for run in _RUN.findall(plain) for word in cut_known_words(run)}:
         if len(word) > 1 and is_stop_word(word):
             plain = plain.replace(word, "么")
-    return frozenset(terms(plain)) | find_capitals(text)
+    return frozenset(terms(plain))
 
 
 class Paraphrases:
@@ -112,7 +94,7 @@ class Paraphrases:
 
     def read_terms(self, text: str) -> frozenset[str]:
         """Return what `text` speaks of, in the words of the question too."""
-        return frozenset(terms(self.read(text))) | find_capitals(text)
+        return frozenset(terms(self.read(text)))
 
 
 def content_words(question: str) -> list[str]:
@@ -120,16 +102,8 @@ def content_words(question: str) -> list[str]:
     words: list[str] = []
     for token in WORD.findall(normalise(question)):
         if _CHINESE.match(token):
-            cut = (
-                _ASKS.sub("", word)
-                for word in cut_known_words(_WHICH_DAY.sub("几", token))
-                if word not in CHINESE_STOP_WORDS
-            )
-            words += [
-                word
-                for word in cut
-                if word and word not in _ASKED_FOR and not _HOW_MANY.fullmatch(word)
-            ]
+            cut = cut_known_words(token)
+            words += [word for word in cut if word not in CHINESE_STOP_WORDS | _ASKED_FOR]
         else:
             words += [word for word in terms(token) if word not in _ASKED_FOR]
     return list(dict.fromkeys(words))

@@ -99,13 +99,6 @@ def test_words_that_ask_or_say_little_are_no_part_of_what_is_asked() -> None:
     assert measure("仓库的门需要多少把钥匙？", "仓库的门有三把钥匙。")[0]["overlap"] > 0.99
 
 
-def test_chinese_with_names_of_code_is_chinese() -> None:
-    found = measure(
-        "默认的上限是多少？", "使用默认的上限：maximumShelfCount=7, minimumShelfCount=2"
-    )
-    assert found[0]["other_language"] == 0
-
-
 def test_what_a_follow_up_names_itself_tells_more_than_what_it_borrowed() -> None:
     own, borrowed = measure(
         "And for the motor? (warranty)", "The motor is covered for five years. A warranty is given."
@@ -123,8 +116,8 @@ def test_a_sentence_in_another_language_is_told_so() -> None:
     assert [one["other_language"] for one in found] == [1.0, 0.0]
 
 
-def test_the_head_of_a_table_and_labels_cannot_be_quoted() -> None:
-    sentences = read_sentences("limit", [item(f"Tags: E42, MC-200\n\n{TABLE}")])
+def test_the_head_of_a_table_cannot_be_quoted() -> None:
+    sentences = read_sentences("limit", [item(TABLE)])
     assert [one.text for one in sentences] == ["Tokyo | 190", "Vienna | 120"]
 
 
@@ -156,15 +149,6 @@ def test_the_number_of_an_article_is_no_number_of_anything(
 def test_which_article_it_is_asks_for_the_number_of_one() -> None:
     (said,) = measure("产假在第几条？", "第八条 产假。")
     assert said["answer_type"] == 1.0
-
-
-def test_us_in_capitals_is_a_country() -> None:
-    ours, theirs = measure(
-        "How do US colleagues ask for leave?", "US colleagues call.", "They ask us by mail."
-    )
-    (plain,) = measure("HOW DO US COLLEAGUES ASK?", "They tell us.")
-    assert ours["overlap"] > theirs["overlap"]
-    assert plain["overlap"] == 0
 
 
 def test_where_a_link_leads_says_nothing_and_any_version_of_a_line_is_named_by_its_number() -> None:

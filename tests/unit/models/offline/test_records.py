@@ -1,4 +1,4 @@
-"""Records and tables without rules are quoted as a reader expects them: no raw keys, no heads of tables."""
+"""Records are quoted as a reader expects them: without raw keys."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import replace
 import pytest
 
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.passages import describe_fields, find_unruled_tables, quotable_spans
+from sextant.models.offline.passages import describe_fields, quotable_spans
 from tests.unit.models.offline.passages import item
 
 FAQ = (
     "id: FAQ-006\nlanguage: en\nproduct: Heron 3\nquestion: How fast does the service desk answer?\n"
     "answer: Within 8 hours on working days\ntags: service, time"
 )
-WINES = "Wine list\n\nName Price EUR Bottles\nPort P3 12.50 40\nPort P4 14.00 25\nPort P5 19.90 8"
 
 
 async def quote(question: str, text: str, title: str = "") -> list[str]:
@@ -64,33 +63,6 @@ def test_the_fields_of_one_line_are_quoted_one_by_one() -> None:
         "owner: Ann Fox",
     ]
     assert describe_fields(line) == "Desk hours and rules; Updated: 2025-06-12; Owner: Ann Fox"
-
-
-def test_a_line_of_labels_cannot_be_quoted() -> None:
-    assert "service, time" not in [FAQ[start:end] for start, end in quotable_spans(FAQ)]
-
-
-async def test_the_line_that_is_asked_for_is_quoted_without_the_head_of_its_table() -> None:
-    assert await quote("What is the price of Port P4?", WINES) == ["Port P4 14.00 25"]
-
-
-def test_the_head_stands_over_all_lines_of_numbers() -> None:
-    (table,) = find_unruled_tables(f"{WINES}\nPrices are net.")
-    assert WINES[table.start : table.end] == "Wine list\n\nName Price EUR Bottles"
-    assert table.until == len(WINES)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The prices hold for all.\nPort P3 12.50\nPort P4 14.00",
-        "Wines\nPort P3 12.50\nAll are dry",
-        "| Name | Price |\n| --- | --- |\n| Port | 12 |\n| Rum | 14 |",
-        "a 1 " * 5000,
-    ],
-)
-def test_sentences_and_ruled_tables_have_no_such_head(text: str) -> None:
-    assert not find_unruled_tables(text)
 
 
 async def test_a_name_that_a_list_explains_is_quoted_with_what_is_said_of_it() -> None:
