@@ -75,7 +75,7 @@ WORDINGS: Mapping[str, str] = {
     + _READ_THEM,
     WarningCode.PAGES_UNREADABLE: "{unmapped} of {pages} pages were left out ({at}): their fonts do not say which "
     "characters they draw. " + _READ_THEM,
-    WarningCode.RUNNING_HEADS: "Left out as running heads and feet: {heads}{others}",
+    WarningCode.RUNNING_HEADS: "Left out as page headers and footers: {heads}{others}",
     WarningCode.ATTACHMENTS_NOT_READ: "{number} attachments were not read: {names}. Save them and add them "
     "separately.",
     WarningCode.FORMULAS_NOT_COMPUTED: "{number} cells are empty because the results of their formulas were never saved. "

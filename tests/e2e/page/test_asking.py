@@ -67,7 +67,7 @@ def test_each_step_of_an_answer_is_shown_at_work_and_with_its_time_afterwards(pa
     assert page.evaluate("[...window.seen]") == [
         "analyze", "route", "retrieve", "grade", "generate",
     ]  # fmt: skip
-    turn.get_by_text("What was done when").click()
+    turn.get_by_text("Timeline").click()
     bars = turn.locator(".trace > li")
     expect(bars).to_have_count(5)
     expect(bars.nth(2)).to_contain_text("Search")
@@ -210,8 +210,10 @@ def test_modes_are_compared_side_by_side_and_an_answer_that_is_the_same_is_folde
 
     page.route("**/api/query", answer)
     submit(page)
-    expect(page.locator("#status")).to_have_text("5 modes asked, 2 different answers.")
-    expect(page.locator(".rest > .note").first).to_have_text("5 modes asked, 2 different answers.")
+    expect(page.locator("#status")).to_have_text("5 modes compared: 2 different answers.")
+    expect(page.locator(".rest > .note").first).to_have_text(
+        "5 modes compared: 2 different answers."
+    )
     cards = page.locator(".compared > article")
     expect(cards.locator("h3")).to_have_text(["naive", "local", "global", "hybrid", "mix"])
     expect(cards.locator("> .answer")).to_have_text(["By passages.", "By topics."])
@@ -224,14 +226,14 @@ def test_the_modes_of_a_comparison_are_really_asked(page: Page) -> None:
     use(page, "page")
     page.get_by_label("Mode").select_option("compare")
     submit(page)
-    expect(page.locator("#status")).to_contain_text("5 modes asked")
+    expect(page.locator("#status")).to_contain_text("5 modes compared")
     expect(page.locator(".compared .note", has_text="Answered in")).to_have_count(5)
 
 
 def test_a_knowledge_base_without_documents_is_no_error_but_a_place_to_begin(page: Page) -> None:
     begin(page, f"page-{uuid4()}")
     view(page, "Graph")
-    expect(page.locator("#graph-status")).to_contain_text("They come with the documents.")
+    expect(page.locator("#graph-status")).to_contain_text("They are extracted from documents.")
     expect(page.locator("#picture").get_by_role("link", name="Add documents")).to_be_visible()
     view(page, "Ask")
     submit(page)

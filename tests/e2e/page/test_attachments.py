@@ -65,7 +65,7 @@ def test_an_image_goes_with_the_question_and_the_server_says_that_nobody_looked(
 def test_an_attachment_that_cannot_be_used_is_named_and_may_be_removed(page: Page) -> None:
     use(page, "page")
     attach(page, "plan.docx", "application/octet-stream", b"PK")
-    expect(page.locator("#status")).to_contain_text("plan.docx is no image")
+    expect(page.locator("#status")).to_contain_text("plan.docx is neither an image")
     attach(page, "broken.png", "image/png", b"this is no picture")
     page.get_by_label("Your question").fill(QUESTION)
     page.keyboard.press("Enter")
@@ -81,5 +81,5 @@ def test_more_than_a_question_may_bring_is_refused_before_it_is_sent(
     huge = tmp_path / "huge.csv"
     huge.write_bytes(b"a,b\n" + b"1,2\n" * 5_000_000)
     page.locator("#attachments").set_input_files(huge)
-    expect(page.locator("#status")).to_contain_text("may have 19 MB together")
+    expect(page.locator("#status")).to_contain_text("may total 19 MB")
     expect(page.locator("#attached li")).to_have_count(0)

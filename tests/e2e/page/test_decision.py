@@ -45,7 +45,7 @@ def test_which_of_two_things_a_name_means_is_asked_and_the_answer_is_about_that(
 ) -> None:
     expect(form.get_by_role("radio", name="All of them")).to_be_checked()
     form.get_by_role("radio", name="A liquid metal.").check()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
     expect(page.locator("#status")).to_contain_text("Answered in")
     turn = page.get_by_role("article")
@@ -77,7 +77,7 @@ def test_the_answer_is_written_from_the_sources_that_are_chosen(page: Page) -> N
     form.get_by_role("checkbox", name="All passages").uncheck()
     expect(metal).not_to_be_checked()
     metal.check()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
     expect(page.locator("#status")).to_contain_text("Answered in")
     expect(page.locator(".answer")).to_contain_text("melts at -39 degrees")

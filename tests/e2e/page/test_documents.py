@@ -44,7 +44,7 @@ def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_pat
     view(page, "Ask")
     turn.locator(".cite").first.click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("The document is not there any more.")
+    expect(dialog).to_contain_text("The document no longer exists.")
     expect(dialog.locator("blockquote")).to_contain_text("Ailsa Munro")
 
 
@@ -146,7 +146,7 @@ def test_an_answer_says_that_documents_were_still_on_their_way(page: Page) -> No
     add(page, note("bell.txt", "The bell of Inchcolm rings at noon."))
     caught(page, held)
     view(page, "Ask")
-    missing = "a document was still being taken in"
+    missing = "A document was still being ingested"
     expect(ask(page, "When does the ferry leave?").locator(".rest")).to_contain_text(missing)
     late(page, held)
     view(page, "Documents")
@@ -218,7 +218,7 @@ def test_a_version_that_could_not_be_taken_in_is_told_of_beside_the_one_that_ser
     sent = page.request.post(url, multipart=form)  # type: ignore[arg-type]
     assert sent.status == 202, sent.text()
     page.reload()
-    expect(row(page, "ferry.txt")).to_contain_text("A newer version could not be taken in")
+    expect(row(page, "ferry.txt")).to_contain_text("A newer version could not be ingested")
     expect(row(page, "ferry.txt")).to_contain_text("1 passage")
 
 
@@ -285,10 +285,10 @@ def test_a_graph_of_ones_own_is_imported_and_not_read_as_a_document(
     add(page, FilePayload(name=name, mimeType="", buffer=content))
     told = page.locator("#sent li").filter(has_text=name)
     expect(told).to_contain_text("Imported: 1 document, 1 passage, 2 entities, 1 relation.")
-    told.get_by_text("1 line with something wrong").click()
+    told.get_by_text("1 line with a problem").click()
     expect(told.locator("li")).to_contain_text("Line 4: ")
     expect(page.locator("#list li")).to_have_count(1)  # the passage's document
-    told.get_by_role("link", name="Look at the graph").click()
+    told.get_by_role("link", name="Show the graph").click()
     expect(page.locator("#picture").get_by_role("button", name="Acme")).to_be_visible()
 
 
@@ -297,7 +297,7 @@ def test_the_facts_of_a_graph_alone_become_passages_where_it_is_asked(page: Page
     add(page, note("alone.jsonl", "".join(OWN.splitlines(keepends=True)[:3])))
     told = page.locator("#sent li").filter(has_text="alone.jsonl")
     expect(told).to_contain_text("a graph alone has none")
-    told.get_by_role("button", name="Make its facts passages").click()
+    told.get_by_role("button", name="Turn its facts into passages").click()
     expect(told).to_contain_text("Imported: 1 document, 1 passage, 2 entities, 1 relation.")
     expect(told).not_to_contain_text("a graph alone has none")
     expect(page.locator("#list li")).to_contain_text("Acme (graph)")

@@ -59,7 +59,7 @@ def test_a_citation_leads_to_its_place_in_the_document_and_its_address_leads_the
     turn = ask(page, QUESTION)
     turn.locator(".cite").first.click()
     quoted = page.locator("#passage-text mark").first.text_content()
-    page.get_by_role("link", name="Read it in the document").click()
+    page.get_by_role("link", name="Read in the document").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("heading", name=GUIDE)).to_be_visible()
     marked = page.locator("#text mark").first
@@ -162,7 +162,7 @@ def test_another_knowledge_base_closes_the_document(page: Page) -> None:
 
 def test_a_document_that_is_gone_says_so(page: Page) -> None:
     page.goto(f"{page.url.split('#')[0]}#documents/{uuid4()}/3-9")
-    expect(page.locator("#reading-status")).to_have_text("The document is not there any more.")
+    expect(page.locator("#reading-status")).to_have_text("The document no longer exists.")
     expect(page.get_by_role("button", name="Ask about this document")).to_be_hidden()
     page.get_by_role("link", name="All documents").click()
     expect(page.locator("#files")).to_be_attached()

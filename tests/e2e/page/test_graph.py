@@ -52,11 +52,11 @@ def test_a_relation_is_told_with_its_direction_its_words_and_the_passage_that_st
     expect(about.locator("ul").first.locator("li")).to_have_text(
         ["← owns Acme1", "builds → Hull since 2019", "sells → Hull"]
     )
-    about.get_by_role("button", name="Acme: passage 1 that says so").click()
+    about.get_by_role("button", name="Acme: supporting passage 1").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("mark")).to_have_text("Acme owns Borealis.")
     expect(dialog.locator("blockquote")).to_contain_text("That is all.")
-    dialog.get_by_role("link", name="Read it in the document").click()
+    dialog.get_by_role("link", name="Read in the document").click()
     expect(page.locator("#text mark")).to_have_text("Acme owns Borealis.")
 
 
@@ -82,7 +82,7 @@ def test_types_have_colours_that_stay_and_what_lies_two_steps_away_can_be_drawn(
     drawn = page.locator("#picture svg g[role]")
     expect(drawn).to_have_count(2)
     expect(legend).to_have_count(0)  # firms alone
-    page.get_by_label("Around it").select_option("2 steps")
+    page.get_by_label("Neighbourhood").select_option("2 steps")
     expect(drawn).to_have_count(3)
     expect(legend).to_have_text(["firm", "ship part"])
     assert _colours(page) == [colours["firm"], colours["ship part"]]
@@ -238,7 +238,7 @@ def test_what_is_only_near_in_meaning_is_offered_and_not_opened(page: Page) -> N
     view(page, "Graph")
     page.get_by_label("Entity", exact=True).fill("zzzxqy")
     page.keyboard.press("Enter")
-    expect(page.locator("#graph-status")).to_contain_text("No entity has such a name")
+    expect(page.locator("#graph-status")).to_contain_text("No entity has this name")
     expect(page.locator("#about h3")).to_have_count(0)
     page.locator("#found").get_by_role("button").first.click()
     expect(page.locator("#about h3")).to_be_visible()

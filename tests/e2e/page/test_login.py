@@ -57,7 +57,7 @@ def test_the_key_is_asked_for_and_kept_until_the_tab_is_closed(
     page: Page, browser: Browser, guarded: str
 ) -> None:
     sign_in(page, "wrong")
-    expect(page.get_by_role("alert")).to_have_text("The server does not take this key.")
+    expect(page.get_by_role("alert")).to_have_text("The server does not accept this key.")
     sign_in(page, token("read ingest admin"))
     expect(page.get_by_label("API key or token")).to_be_hidden()
     page.reload()
@@ -72,7 +72,7 @@ def test_the_key_is_asked_for_and_kept_until_the_tab_is_closed(
 def test_a_key_that_ends_is_asked_for_anew_and_the_conversation_stays(page: Page) -> None:
     expect(page.get_by_label("API key or token")).to_be_focused()
     sign_in(page, "密钥 that no header takes")
-    expect(page.get_by_role("alert")).to_have_text("The server does not take this key.")
+    expect(page.get_by_role("alert")).to_have_text("The server does not accept this key.")
     sign_in(page, token("read ingest admin"))
     expect(page.get_by_label("API key or token")).to_be_hidden()
     view(page, "Documents")  # without any the second try would fail, too
@@ -89,7 +89,7 @@ def test_a_key_that_ends_is_asked_for_anew_and_the_conversation_stays(page: Page
     sign_in(page, token("read ingest admin"))
     expect(page.get_by_label("API key or token")).to_be_hidden()
     turn = page.get_by_role("article")
-    expect(turn).to_contain_text("The server does not take this key.")
+    expect(turn).to_contain_text("The server does not accept this key.")
     expect(question).to_have_value("When does the ferry leave?")
     turn.get_by_role("button", name="Try again").click()
     expect(turn.locator(".answer")).to_contain_text("The ferry leaves at nine.")

@@ -56,7 +56,7 @@ def test_a_report_that_was_stopped_is_resumed(page: Page, model: FailingModel) -
     page.get_by_label("Your question").fill(QUESTION)
     page.keyboard.press("Enter")
     expect(page.get_by_text("model calls").first).to_be_visible()
-    page.get_by_role("button", name="Go on").click()  # what it costs is agreed to first
+    page.get_by_role("button", name="Continue").click()  # what it costs is agreed to first
     expect(page.locator(".steps [data-node=write]")).to_contain_text("2/")
     expect(page.get_by_text("model calls").first).to_be_visible()
     page.get_by_role("button", name="Stop").click()

@@ -123,7 +123,7 @@ def test_a_search_tells_its_lanes_and_how_much_it_found(page: Page) -> None:
     use(page, "page")
     turn = ask(page, QUESTION)
     expect(turn.locator(".strip > span")).to_have_count(5)
-    turn.get_by_text("What was done when").click()
+    turn.get_by_text("Timeline").click()
     search = turn.locator(".trace > li").nth(2)
     expect(search).to_contain_text("Search: ")
     expect(search).to_contain_text("passage")

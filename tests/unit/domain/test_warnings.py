@@ -65,7 +65,7 @@ PARTS = CodedWarning(
         ),
         (
             CodedWarning(WarningCode.RUNNING_HEADS, {"heads": ["A", "B"], "others": 3}),
-            "Left out as running heads and feet: “A”, “B” and 3 more",
+            "Left out as page headers and footers: “A”, “B” and 3 more",
             "页眉页脚已略去：“A”、“B”等另外 3 项。",
         ),
         (

@@ -304,7 +304,7 @@ class TestRunningHeads:
             f"Paragraph {number}. The supplier delivers the goods in time." for number in range(7)
         ]
         assert tuple(map(str, parsed.warnings)) == (
-            "Left out as running heads and feet: “CHAPTER 1. INTRODUCTION”, “CHAPTER 2. PAYMENT”",
+            "Left out as page headers and footers: “CHAPTER 1. INTRODUCTION”, “CHAPTER 2. PAYMENT”",
         )
 
     def test_a_stamp_across_the_text_goes_and_a_label_along_the_edge_stays(self) -> None:
@@ -321,7 +321,7 @@ class TestRunningHeads:
             "The boiler is inspected once every two years.", "Pressure in bar", "rising",
         }  # fmt: skip
         assert tuple(map(str, parsed.warnings)) == (
-            "Left out as running heads and feet: “SPECIMEN”",
+            "Left out as page headers and footers: “SPECIMEN”",
         )
 
     def test_a_page_that_was_scanned_aslant_keeps_its_title(self) -> None:
