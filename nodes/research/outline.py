@@ -26,7 +26,6 @@ from sextant.nodes.research.state import (
     passages_by_id,
     plain,
     topics_of,
-    without_subject,
 )
 
 # The fewest topics that the chat model is asked to group.
@@ -74,11 +73,7 @@ async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
         "items": approved.items,
         "graph_items": approved.graph_items,
         "outline": plain([lead, *sections]),
-        "not_found": [
-            without_subject(topic.question, state.question)
-            for topic in topics
-            if not (topic.found or topic.subject)
-        ],
+        "not_found": [one.question for one in topics if not (one.found or one.subject)],
         **costs,
     }
 

@@ -208,8 +208,8 @@ async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     report = Report(state.language)
     events = [event for section in sections for event in report.add(section)]
     missing = unanswered(sections, in_parts=bool(state.subquestions)) if sections else []
-    missing = [without_subject(question, state.question) for question in missing]
-    not_found = list(dict.fromkeys([*state.not_found, *missing]))
+    both = [*state.not_found, *missing]
+    not_found = list(dict.fromkeys(without_subject(one, state.question) for one in both))
     rest = [*([] if state.streamed else events), *report.close(sections, not_found)]
     sources: tuple[Source, ...] = tuple(report.sources.values())
     for event in [*rest, Sources(sources)]:
