@@ -86,7 +86,6 @@ entities = typer.Typer(help="Look at entities, decide which are one, extract mor
 app.add_typer(entities, name="entities")
 
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.")]
-OnPage = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows on a page.")]
 Named = Annotated[
     str, typer.Argument(metavar="ENTITY", help="A name, alias, id, or id of your own.")
 ]
@@ -164,7 +163,7 @@ def show_entity(
 
 @entities.command("list-duplicates")
 def list_duplicates(
-    graph: GraphId = GRAPH, limit: OnPage = 50, *, cursor: Cursor = None, as_json: AsJson = False
+    graph: GraphId = GRAPH, limit: Limit = 50, *, cursor: Cursor = None, as_json: AsJson = False
 ) -> None:
     """List pairs that may be one thing. `entities merge` decides."""
     found = _run(graph, lambda entities: entities.duplicates(limit, cursor))

@@ -206,10 +206,9 @@ def _of_validation(
     field = field_at(first["loc"][1:]) or str(first["loc"][0])
     more = {"en": f" ({len(errors) - 1} more)", "zh": f"（另有 {len(errors) - 1} 处）"}
     others = more[language] if len(errors) > 1 else ""
-    reason = describe_error(first, language).rstrip(".。")
     stop = {"en": ".", "zh": "。"}[language]
     return invalid(
-        detail=f"{field}: {reason}{others}{stop}",
+        detail=f"{field}: {describe_error(first, language).rstrip('.。')}{others}{stop}",
         next_step=_LISTED[language],
         field=field,
     )
