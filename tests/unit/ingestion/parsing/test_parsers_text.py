@@ -801,10 +801,6 @@ class TestCsv:
 
 
 class TestJson:
-    def test_values_one_behind_the_other_are_read_on_however_many_lines(self) -> None:
-        values = '{\n  "name": "a",\n  "n": 1\n}\n{\n  "name": "b",\n  "n": 2\n}\n'
-        assert table(blocks(FileType.JSON, values)) == [["name", "n"], ["a", "1"], ["b", "2"]]
-
     def test_objects_become_sections_and_flat_lists_tables(self) -> None:
         found = blocks(
             FileType.JSON,
