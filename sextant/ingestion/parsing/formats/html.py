@@ -6,7 +6,6 @@ Also here: the main part of a page; outside of it only sentences are read.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -29,12 +28,6 @@ _SUBSET = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
-_TEMPLATE = re.compile(r"\A<template[^>]*>|</template>\Z")
-# Elements that may have a shadow root (DOM standard), and how deep components are read inside each other.
-_HOST = re.compile(
-    r"[a-z][^\s]*-[^\s]*|article|aside|blockquote|body|div|footer|h[1-6]|header|main|nav|p|section|span"
-)
-_DEEPEST = 8
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
 _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"")
@@ -83,12 +76,11 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
     return [prose.block for prose in reader.read(tree.body)] if tree.body else []
 
 
-def _parse_tree(markup: str, load: Load | None = None, depth: int = 0) -> LexborHTMLParser:
+def _parse_tree(markup: str, load: Load | None = None) -> LexborHTMLParser:
     """Return the tree of a page as its reader sees it.
 
-    Frames whose page is written in them or saved with the page and components that bring their own markup are part of
-    the page, and tables that only assistive programs are told of (WAI-ARIA) are tables. `depth`: of a component inside
-    others.
+    Frames whose page is written in them or saved with the page are part of it, and tables that only assistive
+    programs are told of (WAI-ARIA) are tables.
     """
     tree = LexborHTMLParser(markup)
     if frames := tree.css("iframe[srcdoc], iframe[src], frame[src]"):
@@ -97,14 +89,6 @@ def _parse_tree(markup: str, load: Load | None = None, depth: int = 0) -> Lexbor
             page = _page_in(frame, load)
             if page and not visibility.is_off(frame):
                 frame.replace_with(page)
-    if depth < _DEEPEST:
-        # One for each element, and those inside others first: copies of a template are empty.
-        first = dict[int, LexborNode]()
-        for template in tree.css("template[shadowrootmode]"):
-            if template.parent is not None and _HOST.fullmatch(template.parent.tag or ""):
-                first.setdefault(template.parent.mem_id, template)
-        for template in reversed(first.values()):
-            _show_shadow(template, depth)
     for grid in tree.css(":is([role=table], [role=grid], [role=treegrid]):not(table)"):
         rows = (
             "".join(
@@ -128,28 +112,6 @@ def _page_in(frame: LexborNode, load: Load | None) -> LexborNode | None:
     if saved:
         markup = decode(saved, charset_of_page(saved)).text
     return LexborHTMLParser(markup).body if markup else None
-
-
-def _show_shadow(template: LexborNode, depth: int) -> None:
-    """Put a component's own markup (its declarative shadow root) in its place, with its content in the slots."""
-    host = template.parent
-    shadow = _parse_tree(_TEMPLATE.sub("", template.html or ""), depth=depth + 1).body
-    if host is None or shadow is None:
-        return
-    content = list(host.iter(include_text=True))
-    by_slot = defaultdict[str | None, list[LexborNode]](list)
-    for node in content:
-        if node.tag != "template":
-            by_slot[node.attributes.get("slot")].append(node)
-    for slot in shadow.css("slot"):
-        given = by_slot.pop(slot.attributes.get("name"), [])
-        for node in given:
-            slot.insert_before(node)
-        if any(node.tag == "slot" or (node.text() or "").strip() for node in given):
-            slot.decompose()
-    for node in content:
-        node.decompose()
-    host.insert_child(shadow)
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:

@@ -420,50 +420,15 @@ class TestHtml:
 
         assert structure.text.splitlines()[-1] == "| Nut | 5 |"
 
-    def test_frames_and_components_that_are_written_in_the_page_are_read(self) -> None:
+    def test_frames_that_are_written_in_the_page_are_read(self) -> None:
         page = (
             "<p>Above.</p><iframe srcdoc='<p>The fee is &amp;euro;12.</p>'></iframe>"
-            "<price-card><template shadowrootmode=open><p>A seat costs <slot>nothing</slot>.</p>"
-            "<slot name=tax>No tax.</slot><slot name=more></slot></template>19 EUR<b slot=more>a month</b></price-card>"
             "<template><p>Never shown.</p></template>"
-        )
-
-        assert prose_of(FileType.HTML, page) == [
-            "Above.", "The fee is €12.", "A seat costs 19 EUR.", "No tax.a month",
-        ]  # fmt: skip
-
-    def test_a_component_may_stand_in_another(self) -> None:
-        page = (
-            "<a-b><template shadowrootmode=open><c-d><template shadowrootmode=open><p>Inner <slot></slot></p></template>"
-            "<slot></slot></c-d></template>text.</a-b>"
-        )
-
-        assert prose_of(FileType.HTML, page) == ["Inner text."]
-
-    def test_a_component_may_be_the_content_of_another(self) -> None:
-        page = (
-            "<a-b><template shadowrootmode=open><p>Outer</p><slot></slot></template>"
-            "<c-d><template shadowrootmode=open><p>Inner <slot></slot></p></template>text.</c-d></a-b>"
-        )
-
-        assert prose_of(FileType.HTML, page) == ["Outer", "Inner text."]
-
-    def test_hidden_frames_and_templates_of_no_component_are_not_read(self) -> None:
-        page = (
-            "<title>Fees</title><template shadowrootmode=open><p>Of the head.</p></template><p>Above.</p>"
             "<iframe hidden srcdoc='<p>Hidden.</p>'></iframe>"
             "<iframe style='display: none' srcdoc='<p>Off.</p>'></iframe>"
-            "<a-b><template shadowrootmode=open><p>First.</p></template>"
-            "<template shadowrootmode=open><p>Second.</p></template></a-b>"
         )
 
-        assert parser_for(FileType.HTML)(page.encode(), LIMITS).title == "Fees"
-        assert prose_of(FileType.HTML, page) == ["Above.", "First."]
-
-    def test_components_nested_without_end_cost_only_themselves(self) -> None:
-        deep = "<a-b><template shadowrootmode=open>" * 2000
-
-        assert prose_of(FileType.HTML, f"<p>Above.</p>{deep}x") == ["Above."]
+        assert prose_of(FileType.HTML, page) == ["Above.", "The fee is €12."]
 
     def test_what_stands_outside_the_main_part_is_kept_where_it_is_no_menu(self) -> None:
         page = (
