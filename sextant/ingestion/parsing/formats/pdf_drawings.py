@@ -28,9 +28,6 @@ _MAX_DRAWINGS = 3000
 
 _object_at = bind(raw.FPDFPage_GetObject, raw.FPDF_PAGEOBJECT)
 _kind_of = bind(raw.FPDFPageObj_GetType)
-_draw_mode = bind(raw.FPDFPath_GetDrawMode)
-_bounds_of = bind(raw.FPDFPageObj_GetBounds)
-_matrix_of = bind(raw.FPDFPageObj_GetMatrix)
 _segment_at = bind(raw.FPDFPath_GetPathSegment, raw.FPDF_PATHSEGMENT)
 _point_of = bind(raw.FPDFPathSegment_GetPoint)
 _segment_kind = bind(raw.FPDFPathSegment_GetType)
@@ -114,7 +111,7 @@ class Drawings:
 
 def _path_strokes(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    _draw_mode(path, ctypes.byref(fill), ctypes.byref(stroke))
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
     box = _path_box(path)
     if box is None:
         return
@@ -127,14 +124,14 @@ def _path_strokes(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
 
 def _path_box(path: raw.FPDF_PAGEOBJECT) -> PdfBox | None:
     sides = [ctypes.c_float() for _ in range(4)]
-    if not _bounds_of(path, *map(ctypes.byref, sides)):
+    if not raw.FPDFPageObj_GetBounds(path, *sides):
         return None
     return PdfBox(*(side.value for side in sides))
 
 
 def _edges(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
     matrix = raw.FS_MATRIX()
-    _matrix_of(path, ctypes.byref(matrix))
+    raw.FPDFPageObj_GetMatrix(path, matrix)
     x, y = ctypes.c_float(), ctypes.c_float()
     begin = here = (0.0, 0.0)
     for index in range(min(raw.FPDFPath_CountSegments(path), _MAX_DRAWINGS)):

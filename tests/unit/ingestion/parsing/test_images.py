@@ -119,7 +119,7 @@ def test_decoration_and_what_is_shown_again_are_not_missed() -> None:
 def test_images_of_a_pdf_that_nobody_looks_at_are_counted_once_each() -> None:
     page: list[PdfText | PdfPicture] = [PdfText(60, 700, "One."), PdfPicture(60, 400, 100)]
     made = parse(write_pdf([page, page]), "a.pdf", Limits(smallest_edge=1))
-    assert [str(warning)[:24] for warning in made.warnings] == ["1 image not looked at: n"]
+    assert [str(warning)[:24] for warning in made.warnings] == ["1 image not read: no vis"]
 
 
 def test_images_of_a_pdf_stand_behind_the_text_of_their_page() -> None:
