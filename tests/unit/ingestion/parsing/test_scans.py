@@ -339,7 +339,7 @@ class TestPictures:
         assert made.text == f"Before the pictures.\n\n{' '.join(LEFT)}"
         assert [cut.modality for cut in made.cuts] == [Modality.TEXT, Modality.SCAN]
         # In the other one are no words, and nobody else looks at it.
-        assert [str(warning)[:24] for warning in made.warnings] == ["1 image not looked at: n"]
+        assert [str(warning)[:24] for warning in made.warnings] == ["1 image not read: no vis"]
 
     @pytest.mark.parametrize("kind", ["TIFF", "BMP"])
     def test_pictures_of_scanners_are_found(self, kind: str) -> None:
