@@ -17,7 +17,7 @@ from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
 from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
 from sextant.text.analysis import codes_in, find_unmentioned
-from sextant.text.characters import IDEOGRAPHS, language_of, normalise
+from sextant.text.characters import IDEOGRAPHS, language_of, normalise, plain_of
 from sextant.text.statements import states
 from sextant.text.units import WEEKDAY, TextValue
 from sextant.text.values import normalise_values
@@ -29,6 +29,8 @@ _FULL_NAME = re.compile(
 _FACTS = re.compile(
     r"[，;；。]|,(?!\d| (?:which|who|whose|where) )|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
 )
+_IN_ORDER = re.compile(r"分别|\brespectively\b", re.IGNORECASE)
+_LISTED = re.compile(r"[、和与及]|, (?:and )?| and ")
 _LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
 
 
@@ -65,8 +67,25 @@ class StatedFact:
     values: tuple[TextValue, ...]
 
 
+def _distribute(sentence: str) -> list[str]:
+    """Return each subject with its value: "A and B take 3 and 5 days, respectively"; [] for other sentences."""
+    found = [one for one in normalise_values(sentence) if one.value.unit != WEEKDAY]
+    values = [one for one in found if one.value.dimension == found[0].value.dimension]
+    if len(values) < 2 or not _IN_ORDER.search(sentence):
+        return []
+    plain = plain_of(sentence)
+    subjects = _LISTED.split(_IN_ORDER.sub(" ", plain[: values[0].start]))
+    ends = [*(one.start for one in values[1:]), len(plain)]
+    said = [plain[one.start : end] for one, end in zip(values, ends, strict=True)]
+    if len(subjects) != len(said):
+        return []
+    return [f"{subject} {value}" for subject, value in zip(subjects, said, strict=True)]
+
+
 def _cut_facts(sentence: str) -> list[str]:
     """Cut a sentence at marks and conjunctions, but not within a value: a year and a half."""
+    if distributed := _distribute(sentence):
+        return distributed
     pieces, start, is_open = list[str](), 0, False
     edges = [mark.span() for mark in find_separators(_FACTS, sentence)]
     for end, behind in [*edges, (len(sentence), len(sentence))]:

@@ -124,3 +124,18 @@ def test_a_cell_is_of_the_row_and_column_that_are_named_and_not_of_a_longer_name
     evidence = AnswerEvidence([item(passage, "a.md")], question)
     assert evidence.assess(right).support is Support.SUPPORTED
     assert evidence.assess(wrong).support is not Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("passage", "right", "wrong"),
+    [
+        ("正式工每月10日发工资，实习生每月15日发工资。", "正式工和实习生分别在每月10日和15日发工资。", "正式工和实习生分别在每月15日和10日发工资。"),
+        ("The pump weighs 12 kg. The motor weighs 31 kg.", "Pump and motor weigh 12 and 31 kg, respectively.", "Pump and motor weigh 31 and 12 kg, respectively."),
+    ],
+)  # fmt: skip
+def test_values_in_order_are_of_their_subjects_in_order(
+    passage: str, right: str, wrong: str
+) -> None:
+    evidence = AnswerEvidence([item(passage, "a.md")], "")
+    assert evidence.assess(right).support is Support.SUPPORTED
+    assert evidence.assess(wrong).support is Support.CONTRADICTED
