@@ -23,6 +23,7 @@ from sextant.models.offline.extractive import (
 from sextant.models.offline.passages import (
     FENCE,
     describe_row,
+    section_of,
 )
 from sextant.nodes.answers.computed import (
     ComputedTable,
@@ -38,6 +39,7 @@ from sextant.nodes.question.arithmetic import compute_term
 from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
+from sextant.text.analysis import names_code
 from sextant.text.characters import find_whole, plain_of
 from sextant.text.statements import AnswerType
 
@@ -148,6 +150,7 @@ FOUND = {"en": "According to the documents:", "zh": "根据文档："}
 NEAREST = {"en": "The nearest passage is this one:", "zh": "最接近的内容见："}
 
 _WHICH = re.compile(r"哪|谁|\b(?:which|who)\b")
+_WHICH_VERSION = re.compile(r"哪个?版本|\bwhich (?:\w+ )?(?:version|release)\b")
 # Of the nearest passage no more than this is quoted.
 _NEAREST_CHARS = 200
 _SENTENCE_ENDS = '.。!！?？…:："”」)）]'
@@ -299,6 +302,8 @@ def _quotations(
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
         if quotation is found.quotations[0]:
             title = find_title_that_answers(question, items[quotation.source])
+            if not title and _WHICH_VERSION.search(plain_of(question)):
+                title = _read_version_above(items[quotation.source])
             lacks_it = title and not AnswerType(question).is_in(quotation.sentence)
             row_text = f"{title}: {row_text}" if lacks_it else row_text
         shown = _format_sentence(row_text, items)
@@ -306,6 +311,12 @@ def _quotations(
             shown += "\n"
         yield given.token(f"\n{shown}")
         yield from _cite(given, quotation, items[quotation.source], shown)
+
+
+def _read_version_above(item: RetrievedItem) -> str:
+    """Return the title of a passage's section where it names a version; "" otherwise."""
+    title = section_of(item)
+    return title if names_code(title) else ""
 
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:

@@ -147,3 +147,12 @@ async def test_a_title_that_has_the_date_asked_for_is_told_with_the_sentence(
     assert isinstance(done, Done)
     assert done.answer.answer == f"According to the documents:\n{said}{sentence}[1]"
     assert done.answer.citations[0].quote == sentence
+
+
+async def test_the_version_that_is_asked_for_stands_ahead_of_what_its_section_says() -> None:
+    metadata = {"filename": "log.md", "section_path": ["2.4.0 (2024-05-03)"]}
+    passage = RetrievedItem(ItemKind.CHUNK, "v", "Doors open by voice.", 1.0, metadata=metadata)
+    events = quotations("In which version do doors open by voice?", [passage], "en")
+    [done] = [event.answer async for event in events if isinstance(event, Done)]
+    assert "2.4.0 (2024-05-03): Doors open by voice.[1]" in done.answer
+    assert done.citations[0].quote == "Doors open by voice."
