@@ -239,8 +239,8 @@ def _symbol(element: Element) -> str:
         code = int(element.get(qn("w:char"), ""), 16)
     except ValueError:
         return ""
-    symbol = read_symbol(code, element.get(qn("w:font"), ""))
-    return chr(code) if symbol is None and 0x20 <= code < 0xD800 else symbol or ""
+    is_character = 0x20 <= code < 0xD800 or 0xE000 <= code <= 0xFFFF  # and no half of one
+    return read_symbol(code, element.get(qn("w:font"), "")) if is_character else ""
 
 
 def _form_value(form: Element) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
 from textwrap import dedent
 
@@ -34,8 +33,7 @@ _SYMBOLS = {
 _GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
     zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
 )
-_PRIVATE_SIGNS = 0xF000  # where programs put them
-_PRIVATE = re.compile("[\uf020-\uf0ff]")
+_PRIVATE = re.compile("[\uf020-\uf0ff]")  # where programs put them
 _PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Page 3 of 7")
 
 
@@ -51,19 +49,14 @@ class Look:
     raised: str = ""
 
 
-def read_symbol(code: int, font: str) -> str | None:
-    """Return the sign that a character of a symbol font draws, "" where Unicode has none that we know; None of other fonts."""
+def read_symbol(code: int, font: str) -> str:
+    """Return the sign that a character of a symbol font draws, "" where we know none in Unicode."""
     name, low = font.lower(), code & 0xFF
     if name.startswith("symbol"):
         return _SYMBOLS.get(low) or _GREEK.get(chr(low), chr(low) if low < 0x7F else "")
-    if "wingdings" in name:
+    if "dings" in name:
         return _WINGDINGS.get(low, "")
-    return _WINGDINGS.get(low) or _SYMBOLS.get(low) if code >= _PRIVATE_SIGNS else None
-
-
-def _read_private(font: str, sign: re.Match[str]) -> str:
-    symbol = read_symbol(ord(sign[0]), font)
-    return sign[0] if symbol is None else symbol
+    return chr(code) if code < 0xF000 else _WINGDINGS.get(low) or _SYMBOLS.get(low) or chr(code)
 
 
 def without_page_numbers(text: str) -> str:
@@ -125,7 +118,7 @@ class StoryWriter:
         if look.hidden or look.struck:
             self.omissions.add_text("hidden" if look.hidden else "struck through", text)
             return
-        text = _PRIVATE.sub(partial(_read_private, look.font), text)
+        text = _PRIVATE.sub(lambda sign: read_symbol(ord(sign[0]), look.font), text)
         if text.strip():
             line.looks.append(look)
             mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised, str)
