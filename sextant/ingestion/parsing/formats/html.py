@@ -76,10 +76,7 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
 
 
 def _parse_tree(markup: str, load: Load | None = None) -> LexborHTMLParser:
-    """Return the tree of a page as its reader sees it.
-
-    Frames whose page is written in them or saved with the page are part of it.
-    """
+    """Return the tree of a page, with the pages in its frames that are written in it or saved with it."""
     tree = LexborHTMLParser(markup)
     if frames := tree.css("iframe[srcdoc], iframe[src], frame[src]"):
         visibility = Visibility(tree)

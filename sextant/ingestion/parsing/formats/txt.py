@@ -124,8 +124,8 @@ def _is_title(line: str) -> bool:
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
 _DEEPEST_INDENT = 40
-_PROMPT = ">>> "  # of Python; three quotation marks of replies stand apart or touch the text
-_QUOTED = re.compile(rf"(?!{_PROMPT})(?:>[ ]?)+")
+# What replies set before lines that they quote; ">>> " is a prompt of Python.
+_QUOTED = re.compile(r"(?!>>> )(?:>[ ]?)+")
 # A word of a program or a command, not of a text: names_like_this, paths, options, operators.
 _TECHNICAL = re.compile(
     r"[\w)\]][./:=]\w|\w\((?!e?s\))|[_=<>{}|&$\\@~^`]|\[\w|\A\W*-{1,2}\w|;\Z|\"[:,]\Z"
