@@ -67,7 +67,7 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
     now = asyncio.get_running_loop().time
     until = now() + writing.budget.seconds
     review = replace(review, checks=replace(review.checks, until=until))
-    draft = _ModelText(_begin_draft(review), review.language)
+    draft = _ModelText(await _begin_draft(review), review.language)
     try:
         async with aclosing(_first(writing, review, draft)) as events:
             async for event in events:
@@ -90,9 +90,10 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
         yield last
 
 
-def _begin_draft(review: Review) -> CheckedDraft:
-    """Return a draft of which nothing is written yet."""
+async def _begin_draft(review: Review) -> CheckedDraft:
+    """Return a draft of which nothing is written yet, its passages cut into parts beside the event loop."""
     text = CitedText(review.passages, language=review.language, question=review.question)
+    await asyncio.to_thread(lambda: text.evidence.parts)
     return CheckedDraft(text, Checking(review.checks, text, review.passages))
 
 
@@ -210,7 +211,7 @@ async def _first(
         async for piece in pieces:
             if isinstance(piece, Restart):
                 await draft.draft.checking.close()
-                draft.draft, cleaner = _begin_draft(review), _Cleaner(texts, review.language)
+                draft.draft, cleaner = await _begin_draft(review), _Cleaner(texts, review.language)
                 withdrawn = CodedWarning(WarningCode.THOUGHT_WITHDRAWN)
                 yield Reset(withdrawn.in_language(review.language))
                 continue
