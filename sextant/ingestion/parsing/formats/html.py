@@ -27,6 +27,8 @@ _SUBSET = re.compile(
     r"\[(?><!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*+\]",
     re.IGNORECASE | re.DOTALL,
 )
+_SHADOW_ROOT = re.compile(r"<template(?=\s[^<>]*\bshadowrootmode\b)", re.IGNORECASE)
+_ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
 _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"")
@@ -76,14 +78,32 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
 
 
 def _parse_tree(markup: str, load: Load | None = None) -> LexborHTMLParser:
-    """Return the tree of a page, with the pages in its frames that are written in it or saved with it."""
-    tree = LexborHTMLParser(markup)
+    """Return the tree of a page as its reader sees it.
+
+    Frames whose page is written in them or saved with the page and the markup of components (declarative shadow
+    roots) are part of it; tables that only assistive programs are told of (WAI-ARIA) are tables.
+    """
+    # A parser that knows no shadow roots keeps what a template holds out of the tree.
+    tree = LexborHTMLParser(_SHADOW_ROOT.sub("<div", markup))
     if frames := tree.css("iframe[srcdoc], iframe[src], frame[src]"):
         visibility = Visibility(tree)
         for frame in frames:
             page = _page_in(frame, load)
             if page and not visibility.is_off(frame):
                 frame.replace_with(page)
+    for grid in tree.css(":is([role=table], [role=grid], [role=treegrid]):not(table)"):
+        rows = (
+            "".join(
+                f"<th>{cell.inner_html}</th>"
+                if (cell.attributes["role"] or "").endswith("header")
+                else f"<td>{cell.inner_html}</td>"
+                for cell in row.css(_ARIA_CELLS)
+            )
+            for row in grid.css("[role=row]")
+        )
+        table = LexborHTMLParser(f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>")
+        if made := table.css_first("table"):
+            grid.replace_with(made)
     return tree
 
 

@@ -604,6 +604,23 @@ class TestHtml:
         page = "<p>5 m<span style='font-size:70%; vertical-align: super'>2</span>, H<span style='vertical-align:sub'>2</span>O</p>"
         assert prose_of(FileType.HTML, page) == ["5 m^2, H2O"]
 
+    def test_the_markup_of_a_component_is_read_with_its_content(self) -> None:
+        page = (
+            "<p>Above.</p><price-card><template id=a shadowrootmode=open><p>A seat costs 19 EUR.</p><slot></slot></template>"
+            "<p>A month.</p></price-card><template><p>Never shown.</p></template><p>Below.</p>"
+        )
+        assert prose_of(FileType.HTML, page) == [
+            "Above.",
+            "A seat costs 19 EUR.",
+            "A month.",
+            "Below.",
+        ]
+
+    def test_a_grid_for_assistive_programs_is_a_table(self) -> None:
+        page = """<div role=grid><div role=row><span role=columnheader>Item</span><span role=columnheader>Price</span></div>
+            <div role=rowgroup><div role=row><span role=gridcell>Bolt</span><span role=gridcell><b>3</b> EUR</span></div></div></div>"""
+        assert blocks(FileType.HTML, page) == [Table([["Item", "Price"], ["Bolt", "3 EUR"]], 1)]
+
     def test_what_a_picture_that_stands_alone_shows_is_its_caption(self) -> None:
         page = b"<p><img alt='A red barn'></p><p><b>Note</b> <img alt='of this'> day</p><a href='/'><img alt='Back home'></a>"
         parsed = parser_for(FileType.HTML)(page, LIMITS)
