@@ -144,7 +144,7 @@ async def test_what_the_model_finds_becomes_evidence_with_its_place(
         hits = await opened.graph.entities_by_alias(scope, names)
         curie, polonium, warsaw = (hit.entity for hit in hits)
         assert (curie.entity_type, curie.description) == ("PERSON", "She discovered polonium.")
-        assert (polonium.entity_type, warsaw.entity_type) == ("SUBSTANCE", "TERM")
+        assert (polonium.entity_type, warsaw.entity_type) == ("SUBSTANCE", "LOCATION")
         hops = await opened.graph.neighbourhood(scope, [curie.id])
         said = {(hop.relation_type, hop.target_id) for hop in hops if hop.source_id == curie.id}
         assert {("DISCOVERED", polonium.id), ("BORN_IN", warsaw.id)} <= said

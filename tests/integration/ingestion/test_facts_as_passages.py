@@ -449,7 +449,7 @@ async def test_bad_lines_are_told_by_their_own_numbers(
     reasons = {problem.line: problem.reason for problem in report.problems}
     assert reasons.keys() == {1, 2, len(lines)}
     assert "'nobody'" in reasons[1]
-    assert "one entity" in reasons[2]
+    assert "the same entity" in reasons[2]
     assert len(await texts(database, scope)) == 7
     with pytest.raises(OptionInvalid, match=f"Line {len(lines)}:"):
         await imported(importer, replace(scope, graph_id="strict"), *lines)

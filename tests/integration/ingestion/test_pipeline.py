@@ -395,7 +395,7 @@ async def test_who_waited_for_anothers_work_on_a_file_hears_what_it_lacks_too(
     one, other = await asyncio.gather(
         *(ingest_bytes(ingestor, scope, page, "chart.html") for _ in range(2))
     )
-    assert [str(warning)[:18] for warning in one.warnings] == ["1 image not looked"]
+    assert [str(warning)[:18] for warning in one.warnings] == ["1 image not read: "]
     assert other.warnings == one.warnings
 
 

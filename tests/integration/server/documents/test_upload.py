@@ -281,7 +281,7 @@ async def test_what_of_a_document_was_not_taken_in_is_said_by_its_job_everywhere
 
     said = (await settled(lacking["documentId"]))["job"]["warnings"]
 
-    assert [warning[:20] for warning in said] == ["1 image not looked a"]
+    assert [warning[:20] for warning in said] == ["1 image not read: no"]
     listed = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
     assert [document["job"]["warnings"] for document in listed] == [[], said]
     chinese = {"Accept-Language": "zh-CN,en;q=0.5"}
