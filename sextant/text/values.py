@@ -178,8 +178,8 @@ def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[Foun
     """Yield values with the unit of the next one in a range, or the last one said alike: 15 ～ 20 g, every four years, every three."""
     behind = list(found)
     for at, (one, other) in enumerate(pairwise(found), start=1):
-        word = _WORD_AHEAD.search(plain, 0, other.start)
-        is_alike = word and _ENDS.match(plain, other.end) and plain[: one.start].endswith(word[0])
+        word = _WORD_AHEAD.search(plain, one.end, other.start)
+        is_alike = word and _ENDS.match(plain, other.end) and plain.endswith(word[0], 0, one.start)
         if is_alike and not other.value.unit:
             behind[at] = replace(other, value=replace(other.value, unit=one.value.unit))
     for at in range(len(behind) - 2, -1, -1):
