@@ -296,5 +296,5 @@ def _pattern(phrase: str, *, plurals: bool) -> str:
     end = "$" if phrase.endswith("$") else ""
     form = re.escape(phrase.removesuffix("$")).replace(r"\ ", r"\s+")
     if phrase[0].isascii() and phrase[0].isalpha():
-        form = rf"(?<![a-z\d]){form}{'s?' * plurals}(?![a-z\d])"
+        form = rf"(?<![a-z\d]){form}{'s?' * (plurals and not end)}(?![a-z\d])"
     return form + end

@@ -105,8 +105,10 @@ def is_code(column: Column) -> bool:
 
 def is_amount(column: Column) -> bool:
     """Return whether the numbers of a column may be added up, by its name and unit."""
-    is_rate = "rate" in read_kinds(column) or "%" in (column.unit or ())
-    return column.kind is ValueKind.NUMBER and not is_rate and not is_code(column)
+    kinds = read_kinds(column)
+    is_rate = "rate" in kinds or "%" in (column.unit or ())
+    is_order = "amount" not in kinds and not kinds.isdisjoint({"rank", "year"})
+    return column.kind is ValueKind.NUMBER and not (is_rate or is_order or is_code(column))
 
 
 def is_surely_amount(column: Column) -> bool:
