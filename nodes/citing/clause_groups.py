@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sextant.nodes.citing.evidence_part import holds_value
 from sextant.nodes.citing.terms import CLAUSE, cut, terms_of
@@ -18,6 +19,7 @@ Mark = str | TextValue
 _RELATES = re.compile(r"\b(?:is|are|was|were|by|from)\b|[是为由]")
 # Longer clauses that share words are seldom about like things (docs/experiments/citing.md).
 _MOST_OWN = 6
+_MOST_CLAUSES = 40  # each is compared with all others
 
 
 class ClauseGroup:
@@ -66,13 +68,16 @@ class ClauseGroup:
 
 
 def group_clauses(sentence: str) -> list[ClauseGroup]:
-    """Return the clauses of a sentence by what they are about.
+    """Return the clauses of a sentence by what they are about. Of a long list, the first ones.
 
-    A clause like the first one of a group opens the next group.
+    A clause like the first one of a group opens the next group, as does the last of several: "A …, B …, and both …".
     """
     groups = list[list[str]]()
-    for clause in cut(CLAUSE, sentence):
-        if groups and not any(_is_parallel(clause, group[0]) for group in groups):
+    clauses = cut(CLAUSE, sentence)
+    for before, clause in pairwise(["", *clauses[:_MOST_CLAUSES]]):
+        is_last = len(groups) > 1 and before.endswith(",") and clause.startswith("and ")
+        is_like = any(_is_parallel(clause, group[0]) for group in groups)
+        if groups and not (is_last or is_like):
             groups[-1].append(clause)
         else:
             groups.append([clause])

@@ -139,3 +139,10 @@ def test_values_in_order_are_of_their_subjects_in_order(
     evidence = AnswerEvidence([item(passage, "a.md")], "")
     assert evidence.assess(right).support is Support.SUPPORTED
     assert evidence.assess(wrong).support is Support.CONTRADICTED
+
+
+def test_the_last_of_several_clauses_may_be_about_all_of_them() -> None:
+    farm = "Anna feeds the hens, Ola feeds the sheep, and both clean the barn on Fridays."
+    evidence = AnswerEvidence([item(farm, "a.md")], "What does Anna do?")
+    assert evidence.assess("Anna cleans the barn on Fridays.").support is Support.SUPPORTED
+    assert evidence.assess("Anna feeds the sheep.").support is not Support.SUPPORTED
