@@ -165,9 +165,11 @@ class Conditions:
 
     # Values and columns.
 
-    def _deny(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken:
-        """Negate the conditions of values: "not in Oslo", 不是白色."""
+    def _deny(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
+        """Negate the conditions of values: "not in Oslo", "not in group A", 不是白色; None for "no stock in Oslo"."""
         columns = [one.column for one in taken if one.kind == VALUE]
+        if any(one.kind == COLUMN and one.column not in columns for one in taken):
+            return None
         values = [one for one in self.tokens if one.kind == VALUE and one.column in columns]
         # "Not Sales, Oslo" and "in Oslo, not in Graz" are more than one negation.
         self.is_unsure |= len(set(columns)) > 1 or len(values) > len(columns)
