@@ -33,6 +33,7 @@ from sextant.text.word_forms import other_names, synonym_patterns, translate_wor
 
 _UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
 _PARTS = re.compile(rf"[a-z][a-z0-9]{{2,}}|[{IDEOGRAPHS}]+")
+_MIN_DENIED_CHARS = 4  # of a name that "un" denies: unpaid
 _MIN_CHARS = 3  # shorter Latin values (`A`, `B2`) must be written as in the table
 _STATE = re.compile(r"([未已没])([\u4e00-\u9fff]{1,4})|un([a-z]{3,})")
 _NOT_YET = ("未", "没", "没有", "还没", "还没有", "还未", "尚未")
@@ -115,22 +116,36 @@ class Linker:
             for key in product(meant, range(table.width)):
                 if key in values:
                     values.setdefault((word, key[1]), set()).update(values[key])
-        self._add_ticks(values, called)
+        denied = {} if self._asks_whether() else self._add_ticks(values, called)
         for (value, index), written in list(values.items()):
             for other in _other_states(value):
                 values.setdefault((other, index), written)
-        return values
+        return {**denied, **values}
 
-    def _add_ticks(self, values: _Values, called: Sequence[tuple[str, int]]) -> None:
-        """Make the name of a column of yes and no a value of it: "which fields are required?"."""
+    def _asks_whether(self) -> bool:
+        """Return whether the question asks if something is so: "has Otto paid?", 付款了吗."""
+        return any(
+            (one.start == 0 and one.kind in {"whether", "with"})
+            or (one.kind == "whether" and not one.text.isascii())
+            for one in self._parsed.tokens()
+        )
+
+    def _add_ticks(self, values: _Values, called: Sequence[tuple[str, int]]) -> _Values:
+        """Make the name of a column of yes and no a value of it: "which fields are required?".
+
+        Return the names that deny it: "unpaid".
+        """
+        denied, columns = _Values(), defaultdict[int, dict[str, set[str]]](dict)
+        for (plain, at), written in values.items():
+            columns[at][plain] = written
         for name, at in called:
-            spellings = {plain: one for (plain, index), one in values.items() if index == at}
+            spellings = columns[at]
             if tick := find_tick(spellings):
                 values[name, at] = tick
-                values[f"un{name}", at] = {
-                    one for some in spellings.values() for one in some - tick
-                }
+                if len(name) >= _MIN_DENIED_CHARS:  # not "IT", of which "unit" is no denial
+                    denied[f"un{name}", at] = set[str]().union(*spellings.values()) - tick
                 self.ticked |= {at} if "" in spellings else set()
+        return denied
 
     def _link_whole(self, called: Sequence[tuple[str, int]], values: _Values) -> None:
         parsed, table = self._parsed, self._table
@@ -146,8 +161,10 @@ class Linker:
             if text[:1] not in free:  # a cheap test for large tables
                 continue
             written = values[text, index]
-            span = _find_value(free, self._question, {text, *written}) or _find_ideograph(
-                free, self._question, text, table.names[index]
+            name = table.names[index]
+            spellings = {text, *written, *([name] if plain_name(name) == text else ())}
+            span = _find_value(free, self._question, spellings) or _find_ideograph(
+                free, self._question, text, name
             )
             if span:
                 # "Graz", from where or to where?

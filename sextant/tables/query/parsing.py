@@ -178,8 +178,10 @@ class LeftoverWords:
     def _distinguishes_rows(self, token: QuestionToken) -> bool:
         """Return whether a harmless word is in some rows of this table, which it may select: oak table, oak chair."""
         word = token.text
-        if len(word) < _MIN_NOUN_CHARS or has_cjk(word) or word in ENGLISH_STOP_WORDS:
+        if len(word) < _MIN_NOUN_CHARS or has_cjk(word):
             return False
+        if word in ENGLISH_STOP_WORDS:  # "done" may be a status
+            return any(plain_of(cell).strip() == word for row in self._table.rows for cell in row)
         return 0 < self._share_of_rows(stem(word)) < _NEARLY_ALL
 
     def _share_of_rows(self, word: str) -> float:

@@ -171,10 +171,15 @@ class QuestionParts:
         if operation in EXTREMES and self._has("max", "min", senses="time age"):
             if dates := self._named_of(ValueKind.DATE):
                 return self._nearest(dates, operation)
-            aged = self._implied() if self._has("max", "min", senses="age") else []
+            by_age = self._has("max", "min", senses="age")
+            aged = self._implied() if by_age else []
             dated = [one for one in self._columns if one.kind is ValueKind.DATE]
             partly = [one for one in dated if names_column(self._text, one.name)]
-            dated = partly[:1] or (dated if len(dated) == 1 else [])
+            # Of people, the oldest need not be the first that was hired.
+            is_meant = (
+                by_age and len(dated) == 1 and not (self._free_numbers() or self._are_people())
+            )
+            dated = partly or (dated if is_meant else [])
             return next(iter([*aged, *(one.index for one in dated)]), None)
         if free := self._free_numbers():
             return self._nearest(free, operation)
@@ -215,6 +220,12 @@ class QuestionParts:
         """Return the other columns that are asked for: "and what is their no-show rate?"."""
         known = {column, subject, self._group, *self.bound}
         return tuple(at for at in dict.fromkeys([*self.named, *self._persons()]) if at not in known)
+
+    def _are_people(self) -> bool:
+        """Return whether the rows are people, as the name of their column or the question says."""
+        return self._has("who") or any(
+            "person" in read_kinds(self._columns[at]) for at in self.words[:1]
+        )
 
     def _persons(self) -> list[int]:
         """Return the only column of persons, if the question asks who."""

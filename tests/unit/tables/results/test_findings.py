@@ -429,3 +429,67 @@ RACE = make_table(
 def test_the_highest_rank_is_the_smallest_number(question: str, name: str) -> None:
     found = compute_findings(question, RACE, "zh").answers
     assert [one.about for one in found] == [name]
+
+
+MEMBERS = make_table(
+    [
+        ["Member", "Ranking points", "Open positions", "Joined", "Last visit", "Paid", "IT"],
+        ["Otto", "310", "2", "2020", "2024-02-01", "yes", "no"],
+        ["Petra", "450", "7", "2021", "2024-05-06", "no", "yes"],
+        ["Quentin", "290", "4", "2022", "2023-12-30", "no", "yes"],
+    ],
+    header_rows=1,
+)
+CODES = make_table([["Person", "Codes"], ["Ann", "3"], ["Bob", "5"]], header_rows=1)
+PROJECTS = make_table(
+    [["Project", "Status"], ["Bridge", "done"], ["School", "open"], ["Tunnel", "done"]],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "values"),
+    [
+        ("Who has the most ranking points?", MEMBERS, ["450"]),
+        ("Which member has the most open positions?", MEMBERS, ["7"]),
+        ("How many open positions are there in total?", MEMBERS, ["13"]),
+        ("Who joined first?", MEMBERS, []),  # not the first visit
+        ("Who is the oldest?", MEMBERS, []),
+        ("Who has not paid?", MEMBERS, ["Petra", "Quentin"]),
+        ("Has Otto paid?", MEMBERS, ["yes"]),
+        ("Which unit has the most ranking points?", MEMBERS, ["450"]),  # no "un-IT"
+        ("What is the total of the ranking points of IT members?", MEMBERS, ["740"]),
+        ("How many codes does Ann have?", CODES, ["3"]),
+        ("How many projects are done?", PROJECTS, []),
+    ],
+)
+def test_a_word_is_not_taken_for_a_column_or_state_that_it_only_resembles(
+    question: str, table: DataTable, values: list[str]
+) -> None:
+    assert [value for value, _ in said(question, table, "en")] == values
+
+
+STOCK = make_table(
+    [
+        ["Product", "Warehouse", "Stock"],
+        ["Lamp", "Berlin", "0"],
+        ["Desk", "Berlin", "5"],
+        ["Chair", "Graz", "0"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Which products have no stock in Berlin?", ["Lamp"]),
+        ("How many products have no stock in Berlin?", ["1"]),
+        ("Which products are out of stock in Graz?", ["Chair"]),
+        ("没有库存的Berlin产品有几个？", ["1"]),
+    ],
+)
+def test_a_column_that_is_denied_does_not_deny_a_value_of_another(
+    question: str, values: list[str]
+) -> None:
+    assert [value for value, _ in said(question, STOCK, "en")] == values
