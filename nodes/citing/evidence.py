@@ -57,14 +57,15 @@ def all_parts(items: Sequence[RetrievedItem]) -> list[EvidencePart]:
 
 
 def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
-    """Yield the computed sentences of a table as parts, with the line that each rests on."""
+    """Yield the computed sentences of a table as parts, each with its row, or the columns' names above several rows."""
     computed: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
     offset = int(item.metadata.get("start") or 0)
     for one in computed:
         span = (one.start - offset, one.end - offset)
         values = tuple(found.value for found in normalise_values(one.text))
+        line = item.text[slice(*span)].partition("\n")[0]
         layers = (
-            (OWN, Text(f"{one.text}\n{item.text[slice(*span)]}")),
+            (OWN, Text(f"{one.text}\n{line}")),
             (COLUMNS, Text(item.text.partition("\n")[0])),
             (HEADING, Text(headings(item))),
         )

@@ -324,6 +324,27 @@ def test_a_computed_sentence_carries_only_what_it_says(
         assert quote.text.strip("| ") == "Team | 90"
 
 
+STOCK = "| Product | City | Stock |\n| --- | --- | --- |\n| Lamp | Oslo | 2 |\n| Desk | Oslo | 30 |\n| Chair | Vik | 48 |"
+
+
+@pytest.mark.parametrize(
+    ("statement", "carried"),
+    [
+        ("2 products are in Oslo.", True),
+        ("2 products are in Vik.", False),
+        ("There are 2 chairs.", False),
+    ],
+)
+def test_a_number_computed_over_several_rows_is_not_that_of_one_of_them(
+    statement: str, carried: bool
+) -> None:
+    told = ComputedSentence("2 rows have City = Oslo", 0, len(STOCK))
+    passage = item(STOCK)
+    passage = replace(passage, metadata={**passage.metadata, COMPUTED: (told,)})
+    found = AnswerEvidence([passage], "How many products are in Oslo?").assess(statement)
+    assert (found.support is Support.SUPPORTED) is carried
+
+
 ZH_PRICE = "合同总价为 2,350,000 元（含税），分三期支付。质保期为 24 个月。"
 EN_PRICE = "The total contract price is CNY 1,680,000, payable in three instalments. The warranty is 24 months."
 
