@@ -71,7 +71,11 @@ def _cells_of_row(
         for cell, unit, scale in zip(cells, units, scales, strict=True)
     ]
     every = tuple(value for some in values for value in some)
-    words = [cell for cell, some in zip(cells, values, strict=True) if not some or _has_words(cell)]
+    words = [
+        cell
+        for at, (cell, some) in enumerate(zip(cells, values, strict=True))
+        if not some or _has_words(cell, least=2 if at else 1)
+    ]
     for at, cell in enumerate(cells):
         if not cell.strip():
             continue
@@ -120,9 +124,9 @@ def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
     return (meant, replace(value, unit=COUNT))
 
 
-def _has_words(cell: str) -> bool:
-    """Return whether a cell has several words beside its numbers."""
-    return len(terms_of(cell)) > 1
+def _has_words(cell: str, least: int) -> bool:
+    """Return whether a cell has words beside its numbers."""
+    return len(terms_of(cell)) >= least
 
 
 def _with_unit(value: TextValue, unit: str) -> TextValue:

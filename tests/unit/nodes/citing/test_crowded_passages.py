@@ -105,6 +105,7 @@ def test_one_clause_is_not_said_of_what_another_one_is_about(
 
 
 LIFTS = "| | Crane 2 | Crane 2 L | Crane 30 |\n|---|---|---|---|\n| Reach | 8 m | 11 m | 19 m |\n| Load | 180 kg | 210 kg | 900 kg |"
+DRONES = "| 型号 | 重量 | 续航 |\n|---|---|---|\n| 海燕2 | 3.2千克 | 45分钟 |\n| 海燕2 Pro | 4.1千克 | 60分钟 |"
 SHIPS = "| Ship | Built | Passengers | Cars |\n| --- | --- | --- | --- |\n| Vega | 1998 | 250 | 38 |\n| Vega II | 2016 | 390 | 62 |"
 
 
@@ -116,6 +117,7 @@ SHIPS = "| Ship | Built | Passengers | Cars |\n| --- | --- | --- | --- |\n| Vega
         (LIFTS, "What is the load of the Crane 2 L?", "210 kg", "180 kg"),
         (SHIPS, "How many passengers can the Vega carry?", "It can carry 250 passengers.", "390."),
         (SHIPS, "How many cars can the Vega II carry?", "62 cars.", "The Vega II can carry 38 cars."),
+        (DRONES, "海燕2的续航是多久？", "海燕2的续航是45分钟。", "60分钟。"),
     ],
 )  # fmt: skip
 def test_a_cell_is_of_the_row_and_column_that_are_named_and_not_of_a_longer_name(
