@@ -270,11 +270,16 @@ class WordCheck:
         return is_opposed(self._sentence, whole) or self._is_bounded_otherwise(whole)
 
     def _is_opposite(self, fact: StatedFact, part: EvidencePart) -> bool:
-        """Return whether a clause with a third of a fact's words has the opposite of one of them: rose, fell."""
+        """Return whether the clause with most of a fact's words and numbers has the opposite of one: rose, fell."""
         own = part.layers[0][1]
-        clauses = [
-            one for one in part.clauses if 3 * sum(map(one.has, fact.terms)) >= len(fact.terms)
+        values = [one.value for one in normalise_values(fact.text)]
+        shared = [
+            sum(map(one.has, fact.terms))
+            + sum(any(map(found.value.matches, values)) for found in normalise_values(one.plain))
+            for one in part.clauses
         ]
+        least = max(len(fact.terms) / 3, max(shared, default=0))
+        clauses = [one for one, has in zip(part.clauses, shared, strict=True) if has >= least]
         return not self._is_foreign(part) and any(
             negates(fact.text) is negates(clause.plain) and is_opposite(fact.text, clause.plain)
             for clause in (clauses if part.clauses else [own])

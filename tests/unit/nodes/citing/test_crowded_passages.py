@@ -72,7 +72,7 @@ YARD = (
     " code A7 stands for a wet sensor. The yard is run by Mette Krogh and the chandlery by Olaf Sande. Wooden hulls are painted"
     " every spring, steel hulls only after sandblasting. Owners pay for the launch, the yard pays for the pressure wash."
     " Wax is removed with white spirit; resin is removed with acetone. The launch to Holm runs in summer and the launch to"
-    " Vik all year."
+    " Vik all year. The north gate is closed at night, the south gate is open all night."
 )
 HALLS = (
     "宿舍管理员是田立，夜间值班员是马洪，田立分管报修，马洪分管门禁。一号楼住本科生，二号楼住研究生，三号楼住留学生。电费由学生"
@@ -88,6 +88,7 @@ HALLS = (
         ("Who pays for the launch?", "Owners.", "The yard pays for the launch."),
         ("How is wax removed?", "With white spirit.", "With acetone."),
         ("When are steel hulls painted?", "Only after sandblasting.", "Steel hulls are painted every spring."),
+        ("Which gate is closed at night?", "The north gate is closed at night.", "The south gate is closed at night."),
         ("Which launch runs all year?", "The launch to Vik.", "The launch to Holm runs all year."),
         ("宿舍管理员是谁？", "田立。", "马洪。"),
         ("谁分管报修？", "田立。", "马洪分管报修。"),
