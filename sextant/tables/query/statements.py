@@ -25,7 +25,7 @@ _YEAR = re.compile(
     r"(?<![\d.,$/])(?:fy|f)?\s?(?:(?P<long>(?:19|20)\d\d)|(?<=f|y)(?P<short>\d\d))(?!\d|[.,]\d)",
     re.IGNORECASE,
 )
-_PIECE = re.compile(rf"¿|[a-z]+(?:['’&.-][a-z]+)*|\d+(?:[.,]\d+)*%?|[{IDEOGRAPHS}]+")
+_PIECE = re.compile(rf"[a-z]+(?:['’&.-][a-z]+)*|\d+(?:[.,]\d+)*%?|[{IDEOGRAPHS}]+")
 _UNIT = re.compile(
     r"\(?\b(?:rmb|us|hk|a)?[$€£¥]?\s?(?:in |u\.s\. )?(?:millions?|thousands?|billions?|dollars?)\b[^()]*\)?|[$€£¥]\s?[mk]\b|(?:\b(?:rmb|us|hk|a)[$€£¥]?|[$€£¥])?\s?[’']?000s?\b|\b(?:us|hk|a)\$|\brmb\b"
     r"|[(（](?:单位[:：])?[百千万亿]*元?[)）]"
