@@ -117,7 +117,7 @@ class FinancialStatement:
     def title(self, column: int) -> str:
         """Return the name of a column, with the rows of names below the first."""
         heads = [self._table.names, *self._table.rows[: self.leading]]
-        return " ".join(dict.fromkeys(filter(None, (head[column].strip() for head in heads))))
+        return " ".join(dict.fromkeys(filter(None, (_spread(head)[column] for head in heads))))
 
     def find(self, words: Collection[str], year: int | None) -> list[tuple[int, int]]:
         """Return the cells whose row and column have exactly these words, of a year if it is given."""
@@ -154,10 +154,12 @@ class FinancialStatement:
         years = [self.rows[row].years | self.columns[column].years for row, column in found]
         return list(found) if is_line and len(set(years)) == len(years) else []
 
-    def year(self, cell: tuple[int, int]) -> int:
-        """Return the year of a cell that was found."""
+    def column_of(self, cell: tuple[int, int]) -> str:
+        """Return the name of the column of a cell that was found; only its year, if that says all."""
         row, column = cell
-        return min(self.rows[row].years | self.columns[column].years)
+        if self.columns[column].words:
+            return self.title(column)
+        return str(min(self.rows[row].years | self.columns[column].years))
 
     def value(self, cell: tuple[int, int]) -> CellValue:
         """Return the value of a cell."""
@@ -186,6 +188,16 @@ def _words(text: str) -> Iterator[str]:
         for word in words_of(piece) if has_cjk(piece) else [piece]:
             if word not in _SAYS_NOTHING:
                 yield stem(word)
+
+
+def _spread(cells: Sequence[str]) -> list[str]:
+    """Return a row of names, those of two or more groups over all their columns: Asia, "", Europe, ""."""
+    names = [cell.strip() for cell in cells]
+    named = sum(map(bool, names[1:]))
+    if named > 1 and names[1] and 2 * named <= len(names[1:]):
+        for at in range(2, len(names)):
+            names[at] = names[at] or names[at - 1]
+    return names
 
 
 def is_for_statement(question: str, table: DataTable) -> bool:

@@ -280,7 +280,7 @@ class Writer:
         statement = FinancialStatement(self._table)
         is_row = len({row for row, _ in operands}) == 1
         called = [
-            str(statement.year(cell)) if is_row else self._table.rows[cell[0]][0].strip()
+            statement.column_of(cell) if is_row else self._table.rows[cell[0]][0].strip()
             for cell in operands
         ]
         label = (

@@ -107,3 +107,21 @@ def test_the_sentence_says_of_what_it_is() -> None:
         "What is the change in sales from 2020 to 2021?", ACCOUNTS, "en"
     ).answers
     assert found.text == ("Sales: the change is $200: 2020 $1,000, 2021 $1,200")
+
+
+REGIONS = make_table(
+    [
+        ["", "Asia", "", "Europe", ""],
+        ["", "2020", "2019", "2020", "2019"],
+        ["Sales", "100", "90", "310", "280"],
+        ["Costs", "60", "55", "190", "170"],
+    ],
+    header_rows=1,
+)
+
+
+def test_the_name_of_a_group_is_that_of_all_its_columns() -> None:
+    asked = "What is the change in sales in Europe from 2019 to 2020?"
+    [found] = compute_findings(asked, REGIONS, "en").answers
+    assert found.text == "Sales: the change is 30: Europe 2019 280, Europe 2020 310"
+    assert not compute_findings(asked.replace(" in Europe", ""), REGIONS, "en").answers
