@@ -25,7 +25,7 @@ from sextant.models.offline.passages import (
 )
 from sextant.models.offline.wording import content_words, is_question, strip_borrowed_part
 from sextant.text.analysis import codes_and_versions_in, codes_in
-from sextant.text.characters import has_cjk, plain_of, simplify
+from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of, simplify
 from sextant.text.sentences import is_ended
 
 _ASKS = re.compile(
@@ -56,7 +56,9 @@ _POINTS_TO_TABLE = re.compile(
     re.IGNORECASE,
 )
 _ASKS_WHAT = re.compile(r"怎|如何|什么|哪些|\b(?:what|how)\b")
-_CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
+_ASKS_HOW = re.compile(r"怎|如何|\bhow (?:to|do|does|can|could|should|is|are)\b")
+_CHANGES = re.compile(r"变化|改动|变更|更新|版本|\b(?:chang\w*|new|version|release)\b")
+_CAPITALISED = re.compile(rf"\b[A-Z](?:(?![{IDEOGRAPHS}])[\w-])+")
 _ENOUGH = 0.6  # of the words of a question that a name must have
 _QUOTES = 6
 # "Date: 12 March", 主持：…: fields that head a letter or minutes.
@@ -117,8 +119,9 @@ def read_named_section(
     """Return all sentences of the one short section whose title is all that `question` names: "What happens in week 3?".
 
     Where a code or version names it, a word and names may stand beside that (E-17怎么处理, "What changed in Heron
-    2.5.0?"); of a long section the first sentences are returned. A code that opens a sentence is the title of
-    what follows, up to the next one: "E25 The cover is loose. Press it."
+    2.5.0?"); of a long section that alone is asked for, the first sentences are returned. Where the section speaks of
+    the word ("What colour is the E-17?"), only the sentences that do are, unless one asks how. A code that opens a
+    sentence is the title of what follows, up to the next one: "E25 The cover is loose. Press it."
 
     Args:
         question: one that asks for nothing of a kind.
@@ -127,7 +130,8 @@ def read_named_section(
     """
     stated = simplify(strip_borrowed_part(question))
     words, codes = set(content_words(stated)), _read_codes(stated)
-    others = words - codes - set(content_words(" ".join(_CAPITALISED.findall(stated))))
+    named = " ".join([*_CAPITALISED.findall(stated), *_CHANGES.findall(plain_of(stated))])
+    others = words - codes - set(content_words(named))
     is_named_by_code = codes and len(others) <= 1 and _ASKS_WHAT.search(plain_of(stated))
     sections = defaultdict[tuple[str, ...], list[Sentence]](list)
     code, before = "", None
@@ -143,13 +147,17 @@ def read_named_section(
                 break
     found = next(iter(sections.values())) if len(sections) == 1 else []
     found.sort(key=lambda one: (items[one.source].metadata.get("start", 0), one.start))
-    return found[:_QUOTES] if codes or len(found) <= _QUOTES else []
+    is_long = len(found) > _QUOTES
+    about = [one for one in found if others.intersection(content_words(one.text))]
+    if about and is_named_by_code and (is_long or not _ASKS_HOW.search(plain_of(stated))):
+        return about[:_QUOTES]
+    return [] if is_long and (others or not codes) else found[:_QUOTES]
 
 
 def _read_opening_code(sentence: Sentence) -> str:
     """Return the code that opens a sentence; "" for none."""
-    opening = simplify(sentence.text).split()[:1]
-    return opening[0] if opening and codes_in(opening[0]) else ""
+    opening = sentence.text.partition(" ")[0]
+    return next((code for code in codes_in(opening) if opening.startswith(code)), "")
 
 
 def _goes_on(before: Sentence | None, sentence: Sentence, items: Sequence[RetrievedItem]) -> bool:

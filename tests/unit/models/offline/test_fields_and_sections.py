@@ -61,6 +61,11 @@ LISTED_FAULTS = [
 ]
 
 
+ARTICLES = [
+    section("HX-47 cable", "It is made in Bergen. The colour is orange."),
+    section("KL-30 水泵", "水泵产自青岛。颜色为橙色。"),
+    section("历史", "一九九八年起用KL-30代替旧泵。"),
+]
 CHANGES = [
     section(
         "2.4.0 (https://example.org/2.3.0...2.4.0)",
@@ -115,6 +120,10 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
             ["Doors open.", *map("Fix part{}.".format, "ABCDE")],
         ),
         ("Heron 2.3.0 更新了什么？", CHANGES, ["Rust is gone."]),
+        ("What changed in version 2.3.0?", CHANGES, ["Rust is gone."]),
+        ("What is the colour of the HX-47?", ARTICLES, ["The colour is orange."]),
+        ("KL-30的颜色是什么？", ARTICLES, ["颜色为橙色。"]),
+        ("KL-30是什么？", ARTICLES, ["水泵产自青岛。", "颜色为橙色。"]),
     ],
 )
 async def test_a_section_that_alone_is_named_is_told_in_its_order(
