@@ -19,7 +19,8 @@ from sextant.models.offline.passages import (
     table_heads,
 )
 from sextant.models.offline.wording import Paraphrases, terms
-from sextant.text.characters import NOTE_MARK, language_of, plain_of
+from sextant.text.characters import NOTE_MARK, find_whole, language_of, plain_of
+from sextant.text.sentences import is_ended
 from sextant.text.statements import asks_of_orders, orders_answerer
 
 
@@ -118,6 +119,9 @@ _MOST_GAP = 4  # characters between a passage and the next one
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _ASKS_OF_EACH = re.compile(r"各|每[个個种種台款]|分别|分別|所有|全部|\b(?:each|every|all)\b")
+_POINTS_BELOW = re.compile(
+    r"[:：]|[如以]下|下列|[下附]表|\b(?:below|following|follows?|table)\b", re.IGNORECASE
+)
 _INTRODUCES = re.compile(r"[:：][*_]*\s*$")
 _RULE = re.compile(r"\s*\|[ :|-]+$")
 
@@ -135,8 +139,10 @@ def complete_lists(
     source, start, end = spans[0]
     text = items[source].text
     caption = text[start:end]
-    if is_row(text[start:end]) and _ASKS_OF_EACH.search(plain_of(question)):
-        return [(source, *span) for span in _read_rows_around(question, text, start)] or list(spans)
+    if is_row(caption) and _ASKS_OF_EACH.search(plain_of(question)):
+        rows = [(source, *span) for span in _read_rows_around(question, text, start)]
+        others = [one for one in spans if not is_row(items[one[0]].text[slice(*one[1:])])]
+        return [*rows, *others] if rows else list(spans)
     below: Sequence[tuple[int, int]] = list(_read_below(text, start, end))
     if not below and not text[end:].strip(" *_\n"):
         source, text = _read_behind(items, source)
@@ -145,6 +151,8 @@ def complete_lists(
         return list(spans)
     first = [] if is_row(text[slice(*below[0])]) else [spans[0]]
     if not first:
+        if is_ended(caption) and not _POINTS_BELOW.search(caption):
+            return list(spans)
         below = _choose_rows(question, text, caption, below)
     completed = [*first, *((source, *span) for span in below)]
     last = max(span[1] for span in below)
@@ -256,7 +264,8 @@ def _read_rows_around(question: str, text: str, start: int) -> list[tuple[int, i
     above = [at for at, line in enumerate(lines) if line.end() <= start and line[0][0] != "|"]
     rows = list(_read_rows(text, lines[above[-1] + 1 if above else 0 :]))
     plain = plain_of(question)
-    named = [row for row in rows if plain_of(text[slice(*row)].partition(" |")[0]) in plain]
+    items = ((row, plain_of(text[slice(*row)].partition(" |")[0])) for row in rows)
+    named = [row for row, item in items if not item.isdigit() and find_whole(plain, item)]
     return named or rows
 
 

@@ -193,6 +193,19 @@ def test_a_table_that_begins_the_next_passage_is_told_with_the_line_before_it() 
     assert [(at, table[start:end]) for at, start, end in spans] == [(2, row) for row in rows]
 
 
+@pytest.mark.parametrize("gap", ["\n\n", ""])
+def test_a_sentence_before_a_table_that_does_not_point_to_it_stays_the_answer(gap: str) -> None:
+    said, table = "The harbour master is Ylva.", "| City | Limit |\n| --- | --- |\n| Bonn | 90 |\n"
+    parts = [f"{said}{gap}{table}"] if gap else [said, table]
+    start, items = 0, [item("")] * 0
+    for part in parts:
+        metadata = {"start": start, "end": start + len(part)}
+        items.append(replace(item(part), document_id="a", metadata=metadata))
+        start += len(part) + 2
+    span = (0, 0, len(said))
+    assert complete_lists("Who is the harbour master?", items, [span]) == [span]
+
+
 @pytest.mark.parametrize(
     ("question", "told"),
     [
@@ -211,3 +224,11 @@ def test_the_number_of_a_line_of_versions_stays_and_a_reference_alone_is_not_quo
         "24.x | 2025",
         "Fix the lamp.",
     ]
+
+
+def test_a_row_is_named_by_its_words_and_what_is_said_elsewhere_stays() -> None:
+    rows = ["1 | boat | 90", "12 | barge | 500"]
+    table = "| No | Kind | Fee |\n| --- | --- | --- |\n| 1 | boat | 90 |\n| 12 | barge | 500 |\n| | sum | 590 |\n"
+    note = "Rafts are free."
+    told = complete(f"{table}\n{note}", rows[1], note, question="What do all 12 vessels pay?")
+    assert told == [*rows, "sum | 590", note]
