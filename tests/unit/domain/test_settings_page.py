@@ -11,7 +11,7 @@ from sextant.domain.settings import Settings
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 HEAD = """# Settings
 
-Every setting, from the environment or from `.env` in the current folder. `sextant config` shows the values in use and where each comes from. Lists are written as JSON; `–`: not set.
+Every setting, from the environment or from `.env` in the current folder. `sextant config` shows the values in use and where each comes from. Lists are separated by commas; `–`: not set.
 """
 
 
