@@ -94,6 +94,8 @@ _RANGE = re.compile(r"\s?(?:[-–—~～至到]|to|and|或|or|<|≤)\s?(?:[<≤]
 
 # Letters, then digits among them: E42, BM-40, H3-OP, INC-2025-017. CNY1680000 is no name.
 _NAME = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+# Longer runs of figures are keys or random numbers; Python reads no number of more than 4,300 figures.
+_LONGEST = 200
 _CURRENCY_AHEAD = re.compile(r"(?:cny|rmb|usd|us|eur|gbp|twd|nt|hkd|jpy|chf)\d")
 
 
@@ -116,6 +118,8 @@ def normalise_values(text: str) -> tuple[FoundValue, ...]:
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(plain):
             if any(taken[match.start() : match.end()]) or not match[0].strip():
+                continue
+            if len(match[0]) > _LONGEST:
                 continue
             if value := _value_of(kind, match, plain):
                 start, end = _with_currency(value[0], match.start(), value[1], plain)

@@ -219,3 +219,8 @@ def test_units_and_years_are_read_where_they_are_meant(
     text: str, values: list[tuple[Fraction | int, str]]
 ) -> None:
     assert [(value.number, value.unit) for value in values_of(text)] == values
+
+
+@pytest.mark.parametrize("text", ["{}%", "第{}章"])
+def test_a_key_of_thousands_of_figures_is_no_value(text: str) -> None:
+    assert values_of(text.format("7" * 4_400)) == []
