@@ -141,7 +141,7 @@ def _cannot_ask(run: RunContext, sizes: Sequence[int], budget: AnswerBudget) -> 
     others = (1 - _SHARE) * (settings.limits.answer_seconds - reserved)
     if not needed or needed + max(others, answer - reserved) <= budget.seconds:
         return None
-    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": round(needed)})
+    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": max(1, round(needed))})
 
 
 @dataclass(frozen=True, slots=True)
