@@ -34,11 +34,11 @@ from sextant.nodes.research.state import (
     ResearchState,
     Topic,
     plain,
+    section_title,
     topics_of,
     without_subject,
 )
 from sextant.text.characters import clean_text, normalise
-from sextant.text.name_linker import bare_title
 from sextant.text.vocabulary import Vocabulary
 
 # Tokens that a plan or an outline is written in.
@@ -151,19 +151,12 @@ def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[st
     sections, asked = defaultdict[str, list[str]](list), claim_of(state.question)
     claims = [claim_of(part.question) for part in parts]
     for item in sorted(state.items, key=lambda item: item.score, reverse=True):
-        path = [str(part) for part in item.metadata.get("section_path") or ()]
+        title = section_title(item)
         lookup = TermLookup(f"{headings(item)}\n{item.text}")
         is_about = any(lookup.covers(claim) > _LEAST_OF_PART for claim in claims)
-        if path and (is_about if claims else lookup.common_terms(asked) or not len(asked)):
-            shown = path[1:] or path  # the first is most often the document's title
-            sections[" › ".join(map(_without_number, shown))].append(item.id)
+        if title and (is_about if claims else lookup.common_terms(asked) or not len(asked)):
+            sections[title].append(item.id)
     return sections
-
-
-def _without_number(heading: str) -> str:
-    """Return a heading without its number, unless nothing else is left."""
-    text = bare_title(heading)
-    return text if text[:1].isalpha() else heading
 
 
 def _next_names(state: ResearchState) -> Iterator[str]:

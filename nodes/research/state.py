@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.state import State
+from sextant.text.name_linker import bare_title
 
 
 @dataclass(kw_only=True)
@@ -96,6 +97,18 @@ def passages_by_id(state: ResearchState, ids: Sequence[str]) -> list[RetrievedIt
     """Return passages in the order of their ids; an edited state may lack some."""
     known = {item.id: item for item in state.items}
     return [known[id_] for id_ in ids if id_ in known]
+
+
+def section_title(item: RetrievedItem) -> str:
+    """Return the headings above a passage without their numbers and the document's title; "" for none."""
+    path = [str(part) for part in item.metadata.get("section_path") or ()]
+    return " › ".join(map(_without_number, path[1:] or path))  # the first is most often the title
+
+
+def _without_number(heading: str) -> str:
+    """Return a heading without its number, unless nothing else is left."""
+    text = bare_title(heading)
+    return text if text[:1].isalpha() else heading
 
 
 def after_gaps(state: ResearchState) -> Literal["another search", "outline"]:

@@ -48,6 +48,7 @@ from sextant.nodes.research.state import (
     ResearchState,
     outline_of,
     passages_by_id,
+    section_title,
     without_subject,
 )
 from sextant.nodes.state import State
@@ -274,9 +275,10 @@ class SectionAnswerer(ExtractiveAnswerer):
         """Choose the sentences that answer each of the section's questions, or are about its subject."""
         quotations, nearest = list[Quotation](), None
         for part, subject in zip(self._section.questions, self._section.subjects, strict=True):
-            found = await self._answerer.extract(part, items, language=language)
+            read = _keep_section(subject, items)
+            found = await self._answerer.extract(part, read, language=language)
             nearest = found.nearest if nearest is None else nearest
-            quoted = found.quotations or self._about(subject, items)
+            quoted = found.quotations or self._about(subject, read)
             quotations += (one for one in quoted if one not in quotations)
         return Extraction(tuple(quotations), nearest)
 
@@ -300,6 +302,18 @@ class SectionAnswerer(ExtractiveAnswerer):
                 _, (start, end) = max(found, key=lambda one: one[0])
                 quotations.append(Quotation(item.text[start:end], source, start, end))
         return quotations[:_MOST]
+
+
+def _keep_section(title: str, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
+    """Return the passages with the texts of the section called `title` alone; as they are where none stands in one."""
+    titles = [section_title(item) for item in items]
+    if not title or title not in titles:
+        return items
+    pairs = zip(items, titles, strict=True)
+    return [
+        one if f"{its} › ".startswith(f"{title} › ") else replace(one, text="")
+        for one, its in pairs
+    ]
 
 
 def matter_of(question: str) -> str:
