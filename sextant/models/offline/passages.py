@@ -32,6 +32,10 @@ _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 _WORDS_OF_VALUE = re.compile(rf"[{IDEOGRAPHS}]|[^\W\d_]+")
 # A value of this many words, or twice as many ideographs, says enough without its key.
 _STATEMENT_WORDS = 3
+# "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
+_LABELS = re.compile(
+    r"(?:tags?|labels?|keywords?|标签|標籤|关键[词字]|關鍵[詞字])[:：]", re.IGNORECASE
+)
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 # "(#1596)" refers to something, and says nothing.
 _REFERENCE = re.compile(r"[(（\[][\W\d_]*[)）\]]")
@@ -97,6 +101,8 @@ def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     """Yield a sentence or row without its marks, its clauses if it is long, or the fields of a record's line."""
     mark = _LINE_MARK.match(text, start, end)
     begin = mark.end() if mark else start
+    if _LABELS.match(text, begin, end):
+        return
     if not mark and _KEY.match(text, begin, end):
         yield from _read_fields(text, begin, end)
         return

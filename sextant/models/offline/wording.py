@@ -16,6 +16,8 @@ _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
+# "US", "IT" and "WHO" are names, whatever they are in small letters.
+_CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 # "16.x" is any version 16.
 _ENDING_OF_NAME = re.compile(r"['’]s$|(?<=\d)\.x$")
 # Where a link leads, as parsing writes it behind the link's text.
@@ -57,6 +59,12 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def find_capitals(text: str) -> frozenset[str]:
+    """Return the abbreviations in capitals that are stop words in small letters; none of a text all in capitals."""
+    found = () if text.isupper() else _CAPITALS.findall(text)
+    return frozenset(one for one in found if one.lower() in ENGLISH_STOP_WORDS)
+
+
 def strip_targets(text: str) -> str:
     """Return `text` without where its links lead, which says nothing of what it is about."""
     return _TARGET.sub("", text)
@@ -68,7 +76,7 @@ def terms_of_question(text: str) -> frozenset[str]:
     for word in {word for run in _RUN.findall(plain) for word in cut_known_words(run)}:
         if len(word) > 1 and is_stop_word(word):
             plain = plain.replace(word, "么")
-    return frozenset(terms(plain))
+    return frozenset(terms(plain)) | find_capitals(text)
 
 
 class Paraphrases:
@@ -94,7 +102,7 @@ class Paraphrases:
 
     def read_terms(self, text: str) -> frozenset[str]:
         """Return what `text` speaks of, in the words of the question too."""
-        return frozenset(terms(self.read(text)))
+        return frozenset(terms(self.read(text))) | find_capitals(text)
 
 
 def content_words(question: str) -> list[str]:
