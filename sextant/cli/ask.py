@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -192,6 +193,8 @@ def _decide(stopped: DecisionNeeded | OptionInvalid) -> bool | str:
 
 
 _LEAVES = frozenset({"/exit", "/quit", "/bye"})
+# A path such as /etc/hosts begins a question.
+_COMMAND = re.compile(r"/[a-z?]*")
 _HELP = """Ask in Chinese or English; an answer may lean on what was said before.
 /new forgets the conversation, /exit or Ctrl-D ends it, Ctrl-C stops an answer."""
 
@@ -242,7 +245,7 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
             history.clear()
             runner.run(_forget(rag, options.get("thread_id")))
             continue
-        if question.startswith("/") and len(question.split()) == 1:
+        if _COMMAND.fullmatch(question):
             terminal.note(_HELP)
             continue
         try:

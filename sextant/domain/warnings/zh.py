@@ -210,8 +210,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.REPORTS_NOT_READ: "聊天模型未能读取 {unread}/{reports} 的主题报告：{reasons}",
     WarningCode.PASSAGES_OUTDATED: "有{passages}在检索后被修改或删除，因此未引用。",
     WarningCode.CITATIONS_NOT_COMPARED: "无法将引文与库中文档核对：{reason}",
-    WarningCode.JUDGE_FAILED: "核查引文的模型出错，因此改按字词核查：{reason}",
-    WarningCode.JUDGE_TIMED_OUT: "核查引文的模型未能及时回答，因此改按字词核查。请检查其负载，"
+    WarningCode.JUDGE_FAILED: "核查引文的模型出错，因此改按规则核查：{reason}",
+    WarningCode.JUDGE_TIMED_OUT: "核查引文的模型未能及时回答，因此改按规则核查。请检查其负载，"
     "或另设 SEXTANT_ANSWERS__JUDGE。",
     WarningCode.SENTENCES_REVISED: "回答中有 {number} 句没有段落支持，已改写或删去。",
     WarningCode.REVISION_FAILED: "没有段落支持的句子未能改写：{reason}",
