@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sextant.domain.documents import HeadingSource
+from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
 from sextant.ingestion.parsing.formats.html_tables import Visibility
@@ -28,6 +31,8 @@ _SUBSET = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SHADOW_ROOT = re.compile(r"<template(?=\s[^<>]*\bshadowrootmode\b)", re.IGNORECASE)
+_FRAMESET = re.compile(r"</?frameset\b[^<>]*>", re.IGNORECASE)
+_FRAME = re.compile(r"<frame\b([^<>]*)>", re.IGNORECASE)
 _ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
@@ -85,11 +90,13 @@ def _parse_tree(markup: str, load: Load | None = None) -> LexborHTMLParser:
     """
     # A parser that knows no shadow roots keeps what a template holds out of the tree.
     tree = LexborHTMLParser(_SHADOW_ROOT.sub("<div", markup))
-    if frames := tree.css("iframe[srcdoc], iframe[src], frame[src]"):
-        visibility = Visibility(tree)
+    if tree.body is None and tree.css_first("frameset"):
+        tree = LexborHTMLParser(_FRAME.sub(r"<iframe\1></iframe>", _FRAMESET.sub("", markup)))
+    if frames := tree.css("iframe[srcdoc], iframe[src]"):
+        visibility, read = Visibility(tree), set[bytes]()
         for frame in frames:
-            page = _page_in(frame, load)
-            if page and not visibility.is_off(frame):
+            page = None if visibility.is_off(frame) else _page_in(frame, load, read)
+            if page:
                 frame.replace_with(page)
     for grid in tree.css(":is([role=table], [role=grid], [role=treegrid]):not(table)"):
         rows = (
@@ -107,13 +114,19 @@ def _parse_tree(markup: str, load: Load | None = None) -> LexborHTMLParser:
     return tree
 
 
-def _page_in(frame: LexborNode, load: Load | None) -> LexborNode | None:
-    """Return the body of the page in a frame, None where the file does not hold it."""
-    markup = frame.attributes.get("srcdoc") or ""
-    saved = load(frame.attributes.get("src") or "") if load and not markup else None
-    if saved:
-        markup = decode(saved, charset_of_page(saved)).text
-    return LexborHTMLParser(markup).body if markup else None
+def _page_in(frame: LexborNode, load: Load | None, read: set[bytes]) -> LexborNode | None:
+    """Return the body of the page in a frame; None where the file does not hold it, or it is among those `read`."""
+    if markup := frame.attributes.get("srcdoc"):
+        return LexborHTMLParser(markup).body
+    address = (frame.attributes.get("src") or "").partition("#")[0]
+    saved = load(address) if load and address else None
+    if not saved or saved in read:
+        return None
+    read.add(saved)
+    with suppress(FileRejected):  # frames show pictures and other files, too
+        if detect(saved, "frame.html") is FileType.HTML:
+            return LexborHTMLParser(decode(saved, charset_of_page(saved)).text).body
+    return None
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:

@@ -57,7 +57,7 @@ class Visibility:
         # Those may hold the whole page: what stands for scripts, and what a script shows when it has run.
         self._read = {
             node.mem_id
-            for node in tree.css("noscript, body, [style*='hidden' i]")
+            for node in tree.css("noscript, body, [style*='visibility' i]")
             if 2 * len(node.text()) > letters
         }
 

@@ -35,7 +35,7 @@ _TAGS = {
         "dd": "dd def glossdef",
         "table": "table informaltable tgroup",
         "tr": "row tr strow sthead",
-        "td": "entry td stentry",
+        "td": "entry td stentry cell",
         "th": "th",
         "thead": "thead",
         "sup": "superscript sup",
@@ -167,6 +167,7 @@ def _move_notes(root: Element) -> None:
     """Put each footnote that stands in a paragraph below it, with its number in its place; mark others by their labels."""
     for mark in root.iterfind(".//{*}xref[@ref-type='fn']"):
         mark.text = note(_text(mark))
+        del mark[:]
     notes = [*root.iter("{*}footnote", "{*}fn")]
     for number, found in reversed([*enumerate(notes, 1)]):
         paragraph = next((one for one in found.iterancestors() if _tag_of(one) == "p"), None)
@@ -214,7 +215,8 @@ def _write(
         yield f"<{tag}>{escape(_text(element))}</{tag}>"
     elif name and name not in _NOT_TEXT:
         is_text = in_text or not _holds_blocks(element)
-        children = [*element][:1] if name == "alternatives" else [*element]
+        # Of a formula or a table that is given in several forms, the first in words: others may be pictures.
+        children = [*filter(_text, element)][:1] if name == "alternatives" else [*element]
         tag = _tag(element, in_text=in_text, is_text=is_text)
         has_title = any(_name(child) in _TITLES for child in element) and not is_text
         # Fields of a record that stand in one line.

@@ -343,15 +343,40 @@ def test_a_saved_page_is_read_with_its_pictures() -> None:
     assert lines(blocks) == ["# 标题", "One.", "image A map"]
 
 
-def test_a_saved_page_is_read_with_its_frames() -> None:
-    content = (
+def _saved(page: bytes, *frames: bytes) -> bytes:
+    """Return a saved page whose frames are `cid:0@x`, `cid:1@x` and so on."""
+    parts = b"".join(
+        b"\r\n--B\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\nContent-ID: <%d@x>\r\n\r\n%s"
+        % (at, base64.b64encode(frame))
+        for at, frame in enumerate(frames)
+    )
+    return (
         b"From: <Saved by a browser>\r\nMIME-Version: 1.0\r\n"
         b'Content-Type: multipart/related; type="text/html"; boundary="B"\r\n\r\n--B\r\n'
         b"Content-Type: text/html\r\nContent-Location: https://example.org/\r\n\r\n"
-        b"<p>It holds 5 l.</p><iframe src='cid:two@x'></iframe><p>Sealed.</p>\r\n--B\r\n"
-        b"Content-Type: text/html\r\nContent-ID: <two@x>\r\n\r\n<p>At 7 bar.</p>\r\n--B--\r\n"
+        + page + parts + b"\r\n--B--\r\n"
+    )  # fmt: skip
+
+
+def test_a_saved_page_is_read_with_its_frames_each_once() -> None:
+    frame = b"<iframe src='cid:0@x'></iframe>"
+    page = b"<p>It holds 5 l.</p>" + frame * 3 + b"<p>Sealed.</p><iframe src='#'></iframe>"
+    found = lines(read(FileType.MHTML, _saved(page, b"<html><p>At 7 bar.</p></html>")))
+    assert found == ["It holds 5 l.", "At 7 bar.", "Sealed."]
+
+
+def test_a_frame_with_a_picture_or_a_file_hides_no_page() -> None:
+    page = b"<p>It holds 5 l.</p><iframe src='cid:0@x'></iframe><iframe src='cid:1@x'></iframe>"
+    content = _saved(page, PNG, b"%PDF-1.7\n" + bytes(range(256)) * 4)
+    assert lines(read(FileType.MHTML, content)) == ["It holds 5 l."]
+
+
+def test_all_frames_of_a_set_are_read() -> None:
+    page = (
+        b"<html><frameset cols='1,4'><frame src='cid:0@x'><frame src='cid:1@x'></frameset></html>"
     )
-    assert lines(read(FileType.MHTML, content)) == ["It holds 5 l.", "At 7 bar.", "Sealed."]
+    content = _saved(page, b"<html><p>It holds 5 l.</p></html>", b"<html><p>At 7 bar.</p></html>")
+    assert lines(read(FileType.MHTML, content)) == ["It holds 5 l.", "At 7 bar."]
 
 
 def test_an_outlook_message_is_read_as_a_mail_with_what_it_forwards() -> None:
@@ -457,6 +482,25 @@ class TestXml:
         assert lines(read(FileType.XML, article.encode())) == [
             "# Use", "Stop [note a].", "a. Fill.", "```\nwhile full:\n    wait()\n```", "As F=ma.", "[note a] At once.",
         ]  # fmt: skip
+
+    def test_a_table_beside_its_picture_is_read_and_a_raised_mark_of_a_note_once(self) -> None:
+        article = (
+            "<article><body><p>Dry it.<xref ref-type='fn' rid='f1'><sup>1</sup></xref></p><table-wrap><alternatives>"
+            "<graphic href='t.tif'/><table><tr><td>Sump</td><td>5 l</td></tr></table></alternatives></table-wrap></body>"
+            "<back><fn-group><fn id='f1'><label>1</label><p>At 60 °C.</p></fn></fn-group></back></article>"
+        )
+        assert lines(read(FileType.XML, article.encode())) == [
+            "Dry it [note 1].", "Sump | 5 l", "[note 1] At 60 °C.",
+        ]  # fmt: skip
+
+    def test_rows_of_cells_are_a_table_whatever_the_cells_hold(self) -> None:
+        row = "<Row><Cell><Data>{}</Data></Cell><Cell><Data>{}</Data></Cell></Row>"
+        sheet = f"<Workbook><p>Stock:</p><Table>{row.format('Part', 'Number')}{row.format('Nut', '5')}</Table></Workbook>"
+        assert lines(read(FileType.XML, sheet.encode())) == [
+            "Stock:",
+            "Part | Number",
+            "Nut | 5",
+        ]
 
     def test_terms_of_docbook_stand_before_what_they_mean(self) -> None:
         entry = "<varlistentry><term>Sump</term><listitem><para>The lowest part.</para></listitem></varlistentry>"
