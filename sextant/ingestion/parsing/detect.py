@@ -177,7 +177,10 @@ def detect(content: bytes, filename: str) -> FileType:
         return _container_type(content, filename)
     if content.startswith(_OLE):
         return _ole_type(content, filename)
-    is_image = is_picture(content) or is_scan(content)
+    # The signatures of BMP and GIF are letters, with which a text could begin as well.
+    is_image = (is_picture(content) or is_scan(content)) and is_binary(
+        content[:4096].decode("latin-1")
+    )
     if is_image and is_named_as_image(filename):
         return FileType.IMAGE
     if is_image or content.startswith(b"%!PS"):

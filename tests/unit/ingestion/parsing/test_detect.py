@@ -89,8 +89,10 @@ def test_what_is_not_read_is_refused_naming_both(
     assert found in caught.value.message
 
 
-def test_a_text_may_begin_with_the_letters_of_a_program() -> None:
+def test_a_text_may_begin_with_the_letters_of_another_format() -> None:
     assert detect(b"MZ is short for Mark Zbikowski.", "a.txt") is FileType.TXT
+    assert detect(b"BMX wheels are 20 inches wide.", "a.txt") is FileType.TXT
+    assert detect(b"GIF87a was the first version.", "a.md") is FileType.MARKDOWN
     assert detect(b"RIFF and chorus", "song.txt") is FileType.TXT
 
 
