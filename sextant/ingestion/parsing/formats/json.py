@@ -80,10 +80,12 @@ def _load(text: str, omissions: Omissions) -> Json:
     except json.JSONDecodeError as error:
         reason = str(error)
     with suppress(json.JSONDecodeError):
+        return list(_load_all(text))
+    with suppress(json.JSONDecodeError):
         plain = _COMMENT.sub(lambda found: found[1] or " ", text)
         _loads(_LAST_COMMA.sub(lambda found: found[1] or "", plain))
         return f"```\n{text.strip()}\n```"  # whole, as comments often say most
-    # One value per line.
+    # One value per line: a second one stands behind the first, or the first line is damaged itself.
     values, damaged = list[Json](), dict[int, str]()
     for number, line in enumerate(text.split("\n"), 1):
         try:
@@ -91,8 +93,6 @@ def _load(text: str, omissions: Omissions) -> Json:
                 values.append(_loads(line))
         except json.JSONDecodeError as error:
             damaged[number] = error.msg
-    if not text.strip():
-        return []
     if len(values) < 2 or len(damaged) > len(values):
         first = next((f"line {at}: {why}" for at, why in damaged.items()), reason)
         raise FileBroken(
@@ -102,6 +102,21 @@ def _load(text: str, omissions: Omissions) -> Json:
     for number in damaged:
         omissions.add_part("damaged line", number)
     return values
+
+
+def _load_all(text: str) -> Iterator[Json]:
+    """Yield values that stand one behind the other, on however many lines each."""
+    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
+    text = text.strip()
+    end = 0
+    while end < len(text):
+        try:
+            value, end = decoder.raw_decode(text, end)
+        except RecursionError as error:
+            raise _too_deep() from error
+        yield value
+        while text[end : end + 1].isspace():
+            end += 1
 
 
 def _loads(text: str) -> Json:

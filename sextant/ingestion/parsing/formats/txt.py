@@ -209,8 +209,10 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
 
 
 def _is_prose(text: str) -> bool:
-    """Return whether a text is mostly words, hardly any of them technical."""
+    """Return whether a text is mostly words, hardly any of them technical; a single word is an address or a key."""
     parts = text.split()
+    if len(parts) < 2 and not any(map(is_wide, text)):
+        return False
     words = sum(any(map(str.isalpha, part)) for part in parts)
     technical = sum(
         _TECHNICAL.search(part) is not None and not any(map(is_wide, part)) for part in parts

@@ -119,6 +119,11 @@ class TestPlainText:
         assert isinstance(chinese, Paragraph)
         assert chinese.text.endswith("达标后可以改为每半年复查一次。")
 
+    def test_lines_that_are_one_long_word_each_stay_lines(self) -> None:
+        key = "MIIBIjANBgkqhkiGw0BAQEFAAOCAQAMIIBCgKCAQEAuq9xkTnLk\nwe5hGbVt8sQmVw0yLrXpK2cNf7dJ3aZoU1iEoRbMzTqYwSxHgCvFk"
+
+        assert prose_of(FileType.TXT, f"The key:\n\n{key}") == ["The key:", key]
+
     def test_lines_of_an_item_and_of_an_indented_text_are_joined(self) -> None:
         text = (
             "   This memo tells how frobs are moved from one host to the next\n"
@@ -778,6 +783,11 @@ class TestCsv:
 
 
 class TestJson:
+    @pytest.mark.parametrize("between", ["", "\n"])
+    def test_values_one_behind_the_other_are_read_on_however_many_lines(self, between: str) -> None:
+        values = '{\n  "name": "a",\n  "n": 1\n}' + between + '{\n  "name": "b",\n  "n": 2\n}\n'
+        assert table(blocks(FileType.JSON, values)) == [["name", "n"], ["a", "1"], ["b", "2"]]
+
     def test_objects_become_sections_and_flat_lists_tables(self) -> None:
         found = blocks(
             FileType.JSON,
