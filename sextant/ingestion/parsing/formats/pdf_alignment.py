@@ -165,7 +165,7 @@ def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
 
 
 def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
-    """Return the gaps whose columns have words; currency signs are no column."""
+    """Return the gaps whose columns have words in more than one row, or a figure in one; currency signs are no column."""
     kept = list(gaps)
     while kept:
         middles = [(lo + hi) / 2 for lo, hi in kept]
@@ -174,13 +174,19 @@ def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]])
             for segment in row:
                 column = bisect_right(middles, (segment[0].left + segment[-1].right) / 2)
                 texts[column].append("".join(word.text for word in segment))
-        categories = [{unicodedata.category(char) for char in "".join(each)} for each in texts]
-        poor = next((at for at, each in enumerate(categories) if each <= {"Sc", "Po"}), None)
+        poor = next((at for at, each in enumerate(texts) if _is_poor(each, len(rows))), None)
         if poor is None:
             return kept
         is_prefix = any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
         del kept[min(poor, len(kept) - 1) if is_prefix else max(poor - 1, 0)]
     return kept
+
+
+def _is_poor(texts: Sequence[str], rows: int) -> bool:
+    chars = "".join(texts)
+    signs = all(unicodedata.category(char) in {"Sc", "Po"} for char in chars)
+    has_figure = any(map(str.isdigit, chars)) and not any(map(str.isalpha, chars))
+    return signs or (len(texts) < min(2, rows) and not has_figure)
 
 
 def _row_cells(

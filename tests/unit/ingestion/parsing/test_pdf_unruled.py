@@ -260,6 +260,22 @@ def test_narrow_columns_whose_words_make_one_line_are_parted() -> None:
     assert read(place(rows, column=30))[0] == [rows]
 
 
+def test_a_gap_in_a_single_row_makes_a_column_of_a_figure_and_not_of_words() -> None:
+    rows = [
+        ["Wine", "", "Price"],
+        ["Red", "", "8 EUR"],
+        ["White", "", "9 EUR"],
+        ["Mild", "", "7 EUR"],
+    ]
+    dry, year = (
+        [*rows[:2], ["White", "dry", "9 EUR"], rows[3]],
+        [*rows[:2], ["White", "2016", "9 EUR"], rows[3]],
+    )
+
+    assert read(place(year, column=60))[0] == [year]
+    assert {len(row) for row in read(place(dry, column=60))[0][0]} == {2}
+
+
 def test_two_rows_below_their_names_are_a_table() -> None:
     rows = [["Name", "Pay"], ["Ann", "10"], ["Bob", "20"]]
 
