@@ -169,8 +169,7 @@ class CallRun(Generic[I, R]):
             slot.note_overload()
         if is_single or not is_silent:
             self._unanswered += 1
-        is_dead = is_silent and is_single and not (self.answered or was_crowded)
-        if is_dead or self._unanswered >= _GONE_AFTER:
+        if self._unanswered >= _GONE_AFTER:
             self.stopped = error
         return was_crowded
 
