@@ -58,6 +58,7 @@ def document(title: str, *paths: tuple[str, ...]) -> ParsedDocument:
         ("3D printing", "3D printing"),
         ("2025年工作报告", "2025年工作报告"),
         ("Indexing", "Indexing"),
+        ("30 days of notice", "30 days of notice"),
     ],
 )
 def test_numbering_is_no_part_of_a_heading(heading: str, bare: str) -> None:
