@@ -58,6 +58,7 @@ _LATIN = _SINGLE_BYTE - {"cp1251", "cp1256", "koi8-r"}
 # Of the bytes of a text in Latin letters: how many are no ASCII at most, where there are not just a few.
 _MOST_LATIN, _FEW_LETTERS = 0.4, 8
 _EAST_ASIAN = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jis_2004", "utf-16-le", "utf-16-be"})
+_CHINESE = frozenset({"gb18030", "big5hkscs"})
 # Confidences of chardet: of 19 right answers among 20, and of bytes that are no Chinese or Japanese, however common
 # the characters are. Of short texts it takes Windows-1252, which is the most frequent by far, for its neighbours.
 _SURE, _FOREIGN, _WESTERN = 0.25, 0.12, 1.6
@@ -141,11 +142,14 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
         return "utf-8"
     if _decodes(sample, name) is None:
         return None
-    is_doubtful = name in _EAST_ASIAN or (name in _LATIN and _is_no_latin(sample))
-    rates = dict(_rate_east_asian(sample)) if is_doubtful else {}
+    if name not in _CHINESE and not (name in _LATIN and _is_no_latin(sample)):
+        return name
+    rates = dict(_rate_east_asian(sample))
     likeliest = max(rates, key=rates.__getitem__, default=name)
-    is_wrong = rates.get(likeliest, 0) >= _PLAUSIBLE > 2 * rates.get(name, 0)
-    return likeliest if is_wrong else name
+    # Chinese files quote Japanese, whose kana no rate of Chinese counts.
+    text = _non_ascii(sample, name) or ""
+    rate = rates.get(name, 0) + len(_KANA.findall(text)) / (len(text) or 1) * (name in _CHINESE)
+    return likeliest if rates.get(likeliest, 0) >= _PLAUSIBLE > 2 * rate else name
 
 
 def _is_no_latin(sample: bytes) -> bool:

@@ -163,5 +163,13 @@ def test_a_label_under_which_bytes_are_no_text_yields_to_chinese(label: str) -> 
     assert decode(text.encode("big5"), label).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("画像処理", "shift_jis"), ("画像処理", "euc-jp"), ("Mavenのビット：サポート", "gb2312")],
+)
+def test_a_right_label_of_a_few_words_of_japanese_is_believed(text: str, label: str) -> None:
+    assert decode(text.encode(label), label).text == text
+
+
 def test_a_label_of_latin_letters_is_believed_of_words_with_many_accents() -> None:
     assert decode("Größe: é à ü".encode("cp1252"), "iso-8859-1").text == "Größe: é à ü"
