@@ -280,18 +280,18 @@ def _yield_nearest(
     mark, space = ("。", "") if language == "zh" else (".", " ")
     gap = f"{'' if is_ended else mark}{space}"
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
-    yield from _cite(given, nearest, item, shown)
+    yield from _cite(given, nearest, item, shown, support=0.0)  # it answers nothing
 
 
 def _cite(
-    given: Citations, quotation: Quotation, item: RetrievedItem, shown: str
+    given: Citations, quotation: Quotation, item: RetrievedItem, shown: str, support: float = 1.0
 ) -> Iterator[Token | Cited]:
     """Yield the marker behind a quotation as it is shown, and the citation of its very words."""
     marker = given.shown(quotation.source)
     yield given.token(marker)
     offset = int(item.metadata.get("start") or 0)
     start, end = offset + quotation.start, offset + quotation.end
-    quote = SupportedQuote(quotation.sentence, start, end, 1.0)
+    quote = SupportedQuote(quotation.sentence, start, end, support)
     yield given.cite(quotation.source, f"{shown}{marker}", quote)
 
 
