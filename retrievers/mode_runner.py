@@ -40,10 +40,12 @@ from sextant.retrievers.lanes.lane import (
     LaneQuery,
     LaneRun,
     VectorLane,
+    go_without,
+    log_failures,
     run_lanes,
 )
 from sextant.retrievers.lanes.query_context import IndexLane, IndexLaneRunner, LaneRuns
-from sextant.retrievers.lanes.warnings import failure_of, go_without, log_failures
+from sextant.retrievers.lanes.warnings import failure_of
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import (
     cut_with_reports,

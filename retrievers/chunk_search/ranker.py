@@ -27,12 +27,8 @@ from sextant.retrievers.chunk_search.ranking import (
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.cursor import Position
 from sextant.retrievers.hybrid_retriever.bm25 import BM25Index, BM25Indexes
-from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
-from sextant.retrievers.lanes.warnings import (
-    log_failures,
-    require_one,
-    warn_of_failures,
-)
+from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, log_failures, run_lanes
+from sextant.retrievers.lanes.warnings import require_one, warn_of_failures
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkMetadata, read_metadata

@@ -21,7 +21,7 @@ from sextant.domain.tasks import stop
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers.lanes.warnings import find_causes, log_failures
+from sextant.retrievers.lanes.lane import find_causes, log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore, Hop
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.scopes import EntityStamp

@@ -46,15 +46,12 @@ from sextant.retrievers.lanes.lane import (
     LaneRun,
     counts_of,
     list_scores,
+    log_failures,
     log_found,
+    log_warning,
     run_lanes,
 )
-from sextant.retrievers.lanes.warnings import (
-    log_failures,
-    log_warning,
-    require_one,
-    warn_of_failures,
-)
+from sextant.retrievers.lanes.warnings import require_one, warn_of_failures
 from sextant.retrievers.ranking.fusion import fuse
 from sextant.stores.rows import StoredTexts
 

@@ -17,8 +17,7 @@ from sextant.retrievers.arrays import Floats, Rows, highest
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
-from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.warnings import go_without
+from sextant.retrievers.lanes.lane import LaneQuery, go_without
 from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 from sextant.stores.postgresql.watched import with_deadline

@@ -2,19 +2,20 @@
 
 A lane over the stores is an object with a name and one coroutine; a lane over a scope's index is a function
 (`sextant.retrievers.lanes.query_context`). A mode is a choice of lanes (`sextant.retrievers.modes`), whose results
-are fused into one ranking.
+are fused into one ranking. Also here: how a search goes on without a lane that fails.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sextant.domain.errors import ConflictError, InputError
+from sextant.domain.errors import ConflictError, InputError, SextantError, describe_reason
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.retrieval import (
     LEAST_SCORE,
@@ -23,7 +24,7 @@ from sextant.domain.retrieval import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
-from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.watched import gather_until
@@ -32,6 +33,8 @@ from sextant.text.characters import language_of
 
 if TYPE_CHECKING:
     from sextant.retrievers.lanes.entities import GraphItems
+
+_log = logging.getLogger(__name__)
 
 VECTOR = "vector"
 KEYWORD = "keyword"
@@ -223,3 +226,47 @@ async def _time_lane(lane: Lane, query: LaneQuery) -> LaneRun:
     except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
         error = failure
     return LaneRun(lane.name, hits, milliseconds_since(started), error)
+
+
+@contextmanager
+def go_without(part: str, warnings: list[CodedWarning], code: WarningCode) -> Iterator[None]:
+    """Go on without a part that fails: add a warning and the cause, and log both, once a question.
+
+    Raises:
+        InputError, ConflictError: the request or the stored vectors are at fault.
+    """
+    try:
+        yield
+    except (InputError, ConflictError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a part is an edge, like a lane
+        warning, failed = CodedWarning(code), {part: error}
+        if warning not in warnings:
+            warnings += distinct([warning, *find_causes(failed)])
+            log_failures(failed)
+            log_warning(warning)
+
+
+def find_causes(failed: Mapping[str, BaseException]) -> list[CodedWarning]:
+    """Return why lanes failed, each cause once; unexpected errors are only logged."""
+    causes = list[CodedWarning]()
+    for name, error in failed.items():
+        if isinstance(error, SextantError):
+            causes.append(CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(error)}))
+        elif isinstance(error, TimeoutError):
+            causes.append(CodedWarning(WarningCode.LANE_TIMED_OUT, {"lane": name}))
+    return distinct(causes)
+
+
+def log_warning(warning: CodedWarning) -> None:
+    """Log a warning in Chinese, the language of the log of searches."""
+    _log.warning(warning.in_language("zh"))
+
+
+def log_failures(failed: Mapping[str, BaseException]) -> None:
+    """Log a line for each failed lane, and the traceback of each cause once."""
+    traced = set[str]()
+    for name, error in failed.items():
+        cause = repr(error)
+        _log.error("lane %s failed: %s", name, error, exc_info=None if cause in traced else error)
+        traced.add(cause)

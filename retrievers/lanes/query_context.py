@@ -21,8 +21,7 @@ from sextant.retrievers.arrays import Floats
 from sextant.retrievers.index.passages import NearestPassages
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.lanes.entities import GraphItems, find_nearest_entities, link_question
-from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, time_out
-from sextant.retrievers.lanes.warnings import go_without
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, go_without, time_out
 from sextant.retrievers.ranking.mix_ranker import (
     PageRankMixer,
     QuerySignals,

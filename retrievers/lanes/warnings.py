@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
-from sextant.domain.errors import (
-    ConflictError,
-    InputError,
-    RetrievalError,
-    SextantError,
-    describe_reason,
-)
+from sextant.domain.errors import RetrievalError, SextantError
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, names
-from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
+from sextant.retrievers.lanes.lane import (
+    KEYWORD,
+    VECTOR,
+    LaneQuery,
+    LaneRun,
+    find_causes,
+    log_failures,
+    log_warning,
+)
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.embedding_space import lack_vectors
 from sextant.stores.postgresql.database import Database
-
-logger = logging.getLogger(__name__)
 
 _FAILED = {
     VECTOR: CodedWarning(WarningCode.VECTOR_LANE_FAILED),
@@ -38,17 +36,6 @@ def warn_of_failures(runs: Sequence[LaneRun]) -> list[CodedWarning]:
     for warning in degraded:
         log_warning(warning)
     return distinct([*degraded, *find_causes(failed)])
-
-
-def find_causes(failed: Mapping[str, BaseException]) -> list[CodedWarning]:
-    """Return why lanes failed, each cause once; unexpected errors are only logged."""
-    causes = list[CodedWarning]()
-    for name, error in failed.items():
-        if isinstance(error, SextantError):
-            causes.append(CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(error)}))
-        elif isinstance(error, TimeoutError):
-            causes.append(CodedWarning(WarningCode.LANE_TIMED_OUT, {"lane": name}))
-    return distinct(causes)
 
 
 async def require_one(runs: Sequence[LaneRun], database: Database | None = None) -> None:
@@ -78,39 +65,6 @@ async def failure_of(
     if not late or database is None or await database.answers():
         return RetrievalError.of(failed)
     return RetrievalError.of({**failed, **dict.fromkeys(late, database.silence())})
-
-
-@contextmanager
-def go_without(part: str, warnings: list[CodedWarning], code: WarningCode) -> Iterator[None]:
-    """Go on without a part that fails: add a warning and the cause, and log both, once a question.
-
-    Raises:
-        InputError, ConflictError: the request or the stored vectors are at fault.
-    """
-    try:
-        yield
-    except (InputError, ConflictError):
-        raise
-    except Exception as error:  # noqa: BLE001 - a part is an edge, like a lane
-        warning, failed = CodedWarning(code), {part: error}
-        if warning not in warnings:
-            warnings += distinct([warning, *find_causes(failed)])
-            log_failures(failed)
-            log_warning(warning)
-
-
-def log_warning(warning: CodedWarning) -> None:
-    """Log a warning in Chinese, the language of the log of searches."""
-    logger.warning(warning.in_language("zh"))
-
-
-def log_failures(failed: Mapping[str, BaseException]) -> None:
-    """Log a line for each failed lane, and the traceback of each cause once."""
-    traced = set[str]()
-    for name, error in failed.items():
-        cause = repr(error)
-        logger.error("lane %s failed: %s", name, error, exc_info=None if cause in traced else error)
-        traced.add(cause)
 
 
 async def warn_of_missing_vectors(chunks: ChunkStore, request: LaneQuery) -> None:

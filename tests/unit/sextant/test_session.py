@@ -14,5 +14,5 @@ def test_a_command_whose_log_was_not_asked_for_leaves_it_to_its_warnings(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show_log(Settings(_env_file=None))
-    logging.getLogger("sextant.retrievers.lanes.warnings").error("lane vector failed")
+    logging.getLogger("sextant.retrievers.lanes.lane").error("lane vector failed")
     assert "lane vector" not in capsys.readouterr().err
