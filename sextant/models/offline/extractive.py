@@ -251,13 +251,14 @@ def quote_nearest(question: str, items: Sequence[RetrievedItem]) -> Quotation | 
     """Return the statement or row with most of a question's words, the first of several; None without any passage."""
     paraphrases = Paraphrases(question)
     asked = terms_of_question(plain_of(question))
-    spans = [
-        (source, start, end)
-        for source, item in enumerate(items)
-        for start, end in quotable_spans(item.text)
-        if not any(item.text[start:end] in head for head in table_heads(item))
-        and not is_question(item.text[start:end])
-    ] or [(source, 0, len(item.text)) for source, item in enumerate(items)]
+    spans = list[Span]()
+    for source, item in enumerate(items):
+        heads = table_heads(item)
+        for start, end in quotable_spans(item.text):
+            text = item.text[start:end]
+            if not (is_question(text) or any(text in head for head in heads)):
+                spans.append((source, start, end))
+    spans = spans or [(source, 0, len(item.text)) for source, item in enumerate(items)]
     texts = [items[source].text[start:end] for source, start, end in spans]
     shared = [len(asked & paraphrases.read_terms(text)) for text in texts]
     best = spans[shared.index(max(shared))] if spans else None
