@@ -14,6 +14,7 @@ from sextant.domain.questions import check_question
 from sextant.domain.tasks import run_sync
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
+from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS
 from sextant.nodes.answers.context_items import ContextLike, as_items
 from sextant.nodes.answers.model_answer import UNBOUNDED, Writing, write_answer
 from sextant.nodes.answers.passages import Layout, lay_out_passages, number_passages
@@ -32,8 +33,6 @@ from sextant.nodes.citing.citations import label_of
 from sextant.text.characters import clean_text, language_of
 
 _SHORTENED = CodedWarning(WarningCode.CONTEXT_SHORTENED)
-# Tokens of instructions and question.
-_INSTRUCTION_TOKENS = 700
 
 
 class AnswerGenerator:
@@ -138,7 +137,7 @@ class AnswerGenerator:
     def _shorter(self, tokens: int) -> int:
         """Return the tokens to show where so many were too long: what the refusal said, else the half; tokenizers differ."""
         known = self.chat.context
-        room = known.for_prompt - _INSTRUCTION_TOKENS if known else 0
+        room = known.for_prompt - INSTRUCTION_TOKENS if known else 0
         return room if 0 < room < tokens else tokens // 2
 
     def answer_layout(

@@ -269,14 +269,15 @@ def _no_chat(name: str) -> Examination:
 
 
 async def _measure_chat(settings: Settings, role: Role, name: str, report: Report) -> Examination:
-    from sextant.models.chat.measuring import INSTRUCTIONS, advise, describe, measure
+    from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS
+    from sextant.models.chat.measuring import advise, describe, measure
 
     async with AsyncExitStack() as stack:
         chat = await open_chat_model(settings, stack, role)
         if chat is None:
             return _no_chat(name)
         limits = settings.limits
-        longest = limits.context_tokens + limits.history_tokens + INSTRUCTIONS
+        longest = limits.context_tokens + limits.history_tokens + INSTRUCTION_TOKENS
         found = await measure(chat, longest, limits.answer_seconds, report)
         advice = advise(found, settings, role)
         return Examination(

@@ -17,6 +17,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+# Tokens of an answer's prompt without passages and conversation.
+INSTRUCTION_TOKENS = 700
+
 # The weight of the newest answer in an average.
 _NEWEST = 0.5
 # Shorter or quicker answers tell nothing of a rate.

@@ -20,7 +20,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, SextantError
 from sextant.domain.settings import Settings
 from sextant.models.chat.chat_model import ChatModel
-from sextant.models.chat.endpoint_memory import ContextLimit
+from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS, ContextLimit
 from sextant.models.chat.replies import Line
 from sextant.models.chat.roles import Role
 from sextant.models.chat.structured import ModelReply
@@ -187,7 +187,6 @@ def _write_prompt(size: int, task: str) -> tuple[str, list[BaseMessage]]:
     return code, [SystemMessage(_SYSTEM), HumanMessage(text)]
 
 
-INSTRUCTIONS = 700  # tokens of an answer's prompt without passages and conversation
 _ANSWER_TOKENS = 150  # tokens of an ordinary answer
 _PATIENCE = 5  # factor of the advised time limit for a model that was too slow
 _ROOMY = 16_384  # tokens of context that suffice for all defaults
@@ -229,7 +228,7 @@ def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
     """Yield advice where the model's context is shorter than prompts may be."""
     if found.limit is None:
         return
-    limits, prompt_tokens = settings.limits, found.limit.for_prompt - INSTRUCTIONS
+    limits, prompt_tokens = settings.limits, found.limit.for_prompt - INSTRUCTION_TOKENS
     if found.limit.is_cut:
         yield (
             "Longer prompts lose their beginning without a word. With Ollama start the server with "
@@ -250,7 +249,7 @@ def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iter
     """Yield advice where an ordinary answer would be late, or the model mostly thinks."""
     if not (found.prompt_rate and found.answer_rate) or role not in (Role.ANSWER, Role.JUDGE):
         return
-    prompt = settings.answers.passage_tokens + INSTRUCTIONS
+    prompt = settings.answers.passage_tokens + INSTRUCTION_TOKENS
     thought = found.thinking_tokens / found.answer_rate
     seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / found.answer_rate + thought
     most = settings.limits.answer_seconds
