@@ -27,11 +27,8 @@ CODE = "CODE"
 # Short groups of capitals, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
 _LONGEST_CLASS = 4  # Chinese characters
-_OLD_WORLD = (
-    "Europe",
-    "Asia",
-    "Africa",
-)  # zones of others have names like Center, Darwin and Phoenix
+# Zones of other continents have names like Center, Darwin and Phoenix.
+_OLD_WORLD = ("Europe", "Asia", "Africa")
 # A title or a role right before a name.
 _ROLE = re.compile(r"(?:^|[\s(（|])(?P<role>[A-Za-z]{2,14})(?P<dot>\.?) \Z")
 _LOOK_BACK = 20  # characters

@@ -107,9 +107,8 @@ class StoryWriter:
         self.omissions = Omissions()
         self._looks = dict[int, Styled]()  # by id of a paragraph
         self._paragraphs = list[Block]()  # kept, lest an id be given again
-        self._code = dict[
-            int, str
-        ]()  # by id of a paragraph in letters of one width, with its indentation
+        # By id of a paragraph in letters of one width: its text with the indentation.
+        self._code = dict[int, str]()
         self._margins = list[Block]()
         self._margin_lines = set[str]()
 
