@@ -54,6 +54,11 @@ class DocumentDraft:
     attachments: tuple[AttachedFile, ...] = ()
 
 
+# Built here, once: `msgspec.msgpack.decode` builds what it knows of a dataclass at its first call, and a second thread
+# that meets it half built ends the process with a segmentation fault (msgspec 0.22).
+_decoder = msgspec.msgpack.Decoder(DocumentDraft)
+
+
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
     """Lay blocks out as one text with sections and cut it."""
     structure = build_structure(blocks.blocks, blocks.ocr_pages)
@@ -95,7 +100,7 @@ def to_wire(made: DocumentDraft) -> bytes:
 
 def from_wire(data: bytes) -> DocumentDraft:
     """Decode the result of `to_wire`; raises for anything else, which a hostile file might send."""
-    return msgspec.msgpack.decode(data, type=DocumentDraft)
+    return _decoder.decode(data)
 
 
 def finish(made: DocumentDraft, document_id: UUID, version: str) -> ParsedDocument:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from uuid import UUID
 
 import pytest
@@ -250,3 +252,22 @@ def test_hostile_prose_is_cut_without_losing_a_character(hostile: str) -> None:
 
     blanks = re.compile(r"\s+")
     assert blanks.sub("", "".join(chunk.text for chunk in parsed.chunks)) == blanks.sub("", hostile)
+
+
+def test_threads_of_a_fresh_process_decode_their_first_drafts_at_once() -> None:
+    made = to_wire(
+        draft(Blocks([HeadingBlock("Part", 1), Paragraph("It opens at nine.")]), "a.md", 100)
+    )
+    code = """
+import sys, threading
+from sextant.ingestion.parsing.draft import from_wire
+data, start = sys.stdin.buffer.read(), threading.Barrier(8)
+threads = [threading.Thread(target=lambda: (start.wait(), from_wire(data))) for _ in range(8)]
+sys.setswitchinterval(1e-6)
+for thread in threads: thread.start()
+"""
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=made, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
