@@ -70,3 +70,5 @@ def serving(
         finally:
             server.stop()
             reader.join()
+            # A native library that crashes leaves its callers with "connection refused" only.
+            assert process.wait() != -signal.SIGSEGV, "".join(told[-20:])
