@@ -63,13 +63,16 @@ class ThreadTurn:
 
     Attributes:
         config: of the run.
-        busy_until: end of the lease, when the conversation is free for another turn unless the lease is renewed.
+        busy_until: end of the lease, when the conversation is free for another turn unless the lease is renewed; None: the
+            turn has not begun.
+        new: whether the turn began the conversation.
         done: whether the run finished, or waits for a decision of the user.
         unfinished: whether it can be resumed where it was stopped.
     """
 
     config: RunnableConfig
-    busy_until: datetime
+    busy_until: datetime | None = None
+    new: bool = False
     done: bool = False
     unfinished: bool = False
 
@@ -143,8 +146,22 @@ class Threads(AsyncPostgresSaver):
             ConversationBusy: another turn of it is under way.
         """
         key = self._key(thread_id)
+        turn = ThreadTurn(self.config_of(thread_id))
         title = " ".join(clean_text(question).split())[:_TITLE]
         values = {"key": key, "title": title, "time": lease}
+        try:
+            # Cancelled before its answer is known, it might have locked the conversation for the whole lease.
+            await to_its_end(self._begin(turn, values))
+            renewing = asyncio.create_task(self._renew(key, turn, lease))
+            try:
+                yield turn
+            finally:
+                await stop(renewing)
+        finally:
+            if turn.busy_until is not None:
+                await to_its_end(self._close(key, turn, keep))
+
+    async def _begin(self, turn: ThreadTurn, values: dict[str, Any]) -> None:
         async with self._database.transaction(self._user_id) as connection:
             taken = await (await connection.execute(_SQL["begin"], values)).fetchone()
             left = await (await connection.execute(_SQL["free_in"], values)).fetchone()
@@ -156,19 +173,15 @@ class Threads(AsyncPostgresSaver):
                 f"was stopped, this one is free again in {seconds:,} s.",
                 field="thread_id",
             )
-        busy_until, new = taken
-        turn = ThreadTurn(self.config_of(thread_id), busy_until)
-        renewing = asyncio.create_task(self._renew(key, turn, lease))
-        try:
-            yield turn
-        finally:
-            await stop(renewing)
-            if new and not (turn.done or turn.unfinished):
-                await to_its_end(self._forget([key]))
-            else:
-                await to_its_end(self._ended(key, turn))
-                if new:
-                    await self.forget_older(keep)
+        turn.busy_until, turn.new = taken
+
+    async def _close(self, key: str, turn: ThreadTurn, keep: timedelta) -> None:
+        if turn.new and not (turn.done or turn.unfinished):
+            await self._forget([key])
+            return
+        await self._ended(key, turn)
+        if turn.new:
+            await self.forget_older(keep)
 
     async def _renew(self, key: str, turn: ThreadTurn, lease: timedelta) -> None:
         """Renew the lease of a turn until it ends or is lost."""

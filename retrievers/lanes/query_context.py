@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
@@ -157,7 +158,7 @@ class IndexLaneRunner:
         entity_seconds: float,
     ) -> list[LaneRun]:
         index, vector = await asyncio.gather(
-            detach_on_cancel(self.indexes.get(query.scope)), self._embed(query, timings)
+            self._read_index(query.scope), self._embed(query, timings)
         )
         with timings.measure(VECTOR):
             find_nearest = await self._nearest_finder(query, index, vector)
@@ -224,6 +225,9 @@ class IndexLaneRunner:
         allowed = np.zeros(len(index.chunk_ids), np.bool_)
         allowed[rows[rows >= 0]] = True
         return allowed
+
+    async def _read_index(self, scope: Scope) -> ScopeIndex:
+        return await detach_on_cancel(self.indexes.get(scope))
 
     async def _embed(self, query: LaneQuery, timings: LaneTimings) -> Vectors | None:
         with (

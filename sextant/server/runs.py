@@ -129,8 +129,9 @@ class AnswerRun:
                     yield PING
 
     def stop(self) -> None:
-        """Cancel the answer with its model call."""
-        self._task.cancel()
+        """Cancel the answer with its model call; one whose last event is out is closed in peace."""
+        if not self._is_told:
+            self._task.cancel()
 
     def when_over(self, call: Callable[[AnswerRun], None]) -> None:
         """Call `call` when the run has ended in any way."""
@@ -157,7 +158,7 @@ class AnswerRun:
 
     def _fail(self, error: Exception) -> None:
         """Note why the answer failed; an error after its last event is only logged."""
-        if not (self._answer or self._failure or self._interrupted):
+        if not self._is_told:
             self._note(as_failed(error, self._language))
         else:
             log.warning("an answer that had ended was not closed as it should be: %s", error)
@@ -199,6 +200,11 @@ class AnswerRun:
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
+
+    @property
+    def _is_told(self) -> bool:
+        """Return whether the last event is out."""
+        return bool(self._answer or self._failure or self._interrupted)
 
     def _raise_failure(self) -> None:
         if self._failure is not None:

@@ -155,12 +155,29 @@ async def test_a_turn_has_the_conversation_for_itself_until_it_ends_or_is_lost(
     assert known.created_at < known.updated_at
 
 
+async def test_a_turn_that_is_cancelled_at_any_moment_frees_its_conversation(ann: Threads) -> None:
+    async def take() -> None:
+        async with ann.turn("t", "one", HOUR, HOUR):
+            await asyncio.sleep(0.001)
+
+    for steps in range(60):
+        turn = asyncio.create_task(take())
+        for _ in range(steps):
+            await asyncio.sleep(0.0001)
+        turn.cancel()
+        await asyncio.wait({turn})
+        async with ann.turn("t", "two", HOUR, HOUR):
+            pass
+
+
 async def test_a_turn_keeps_its_conversation_as_long_as_its_process_lives(ann: Threads) -> None:
     lease = timedelta(seconds=0.5)
     async with ann.turn("t", "What is it?", lease, HOUR) as turn:
         first = turn.busy_until
         while turn.busy_until == first:  # noqa: ASYNC110 - nothing says when
             await asyncio.sleep(0.01)
+        assert first
+        assert turn.busy_until
         assert turn.busy_until > first
         turn.done = True
     async with ann.turn("t", "And now?", lease, HOUR) as turn:

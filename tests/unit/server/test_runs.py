@@ -108,6 +108,23 @@ async def test_nothing_follows_the_last_event(last: Done | Failed) -> None:
     await runs.close()
 
 
+async def test_an_answer_whose_client_leaves_after_its_last_event_is_closed_in_peace() -> None:
+    may_close, closed = asyncio.Event(), False
+
+    async def events() -> AsyncGenerator[Event]:
+        nonlocal closed
+        yield Done(Answer("Yes.", mode="mix"))
+        await may_close.wait()
+        closed = True
+
+    run = Runs(RunSettings()).start(ANN, events, told)
+    await run.begun(10)
+    run.stop()
+    may_close.set()
+    await run.over()
+    assert closed
+
+
 async def test_as_many_begin_at_once_as_the_setting_says() -> None:
     runs = Runs(RunSettings(starting=3))
     begun = await started(runs, 5)
