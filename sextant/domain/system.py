@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import ipaddress
+import sys
+import sysconfig
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from sys import modules
+from pathlib import Path
 from typing import cast
 
 
@@ -45,10 +47,10 @@ def map_large_blocks() -> None:
 
 
 def install_extra(name: str) -> str:
-    """Return the sentence that says how to install an optional extra."""
-    return (
-        f"Run `.venv/bin/python -m pip install -c constraints.txt -e '.[{name}]'` in the checkout."
-    )
+    """Return the sentence that says how to install an optional extra into this Python."""
+    is_copy = Path(__file__).is_relative_to(sysconfig.get_path("purelib"))
+    source = f"'.[{name}]'" if is_copy else f"-e '.[{name}]'"
+    return f"Run `{sys.executable} -m pip install -c constraints.txt {source}` in the checkout."
 
 
 _NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
@@ -84,6 +86,6 @@ def load_lazily(
         return getattr(import_module(homes[name]), name)
 
     def names() -> list[str]:
-        return sorted({*vars(modules[package]), *homes})
+        return sorted({*vars(sys.modules[package]), *homes})
 
     return public, names

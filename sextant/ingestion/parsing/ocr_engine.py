@@ -5,6 +5,7 @@ Runs in a parser host alone: it takes some 700 MB and seconds of CPU a page.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module, util
 from pathlib import Path
@@ -78,7 +79,7 @@ def load() -> OcrEngine:
             ) from error
         raise ModelUnavailable(
             f"The models of OCR (extra `{EXTRA}`) cannot be loaded: {str(error).partition(chr(10))[0]}",
-            next_step="Run `.venv/bin/python -m pip install --force-reinstall --no-deps -c constraints.txt rapidocr`.",
+            next_step=f"Run `{sys.executable} -m pip install --force-reinstall --no-deps -c constraints.txt rapidocr`.",
         ) from error
 
 
