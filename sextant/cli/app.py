@@ -125,7 +125,11 @@ def _root(
 def _usage(error: typer.TyperException) -> SextantError:
     # Pydantic adds this prefix.
     message = error.format_message().replace("Value error, ", "")
-    return OptionInvalid(message, next_step="`sextant COMMAND --help` shows the way.")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "sextant"
+    commands = getattr(context and context.command, "commands", {}) if path != "sextant" else {}
+    listed = f"Commands: {', '.join(commands)}. " if commands else ""
+    return OptionInvalid(message, next_step=f"{listed}`{path} --help` shows the way.")
 
 
 def _broken(error: Exception) -> SextantError:

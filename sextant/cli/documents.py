@@ -19,6 +19,7 @@ from sextant.cli.session import (
     DryRun,
     Explain,
     GraphId,
+    ListByDefault,
     chosen_graph,
     document_id,
     print_estimate,
@@ -83,7 +84,7 @@ def search_chunks(
         )
         return await chunks.search(request)
 
-    found = with_part(lambda rag: rag.chunks(graph), search, to_answer=True)
+    found = with_part(lambda rag, name: rag.chunks(name), graph, search, to_answer=True)
     if as_json:
         terminal.emit(found.model_dump(mode="json", by_alias=True))
     else:
@@ -121,7 +122,7 @@ def describe(
         async def estimated(chunks: Chunks) -> tuple[DescriptionEstimate, bool]:
             return await chunks.estimate_describing(), chunks.by_model
 
-        estimate, by_model = with_part(lambda rag: rag.chunks(graph), estimated)
+        estimate, by_model = with_part(lambda rag, name: rag.chunks(name), graph, estimated)
         expected = f"{count_noun(estimate.passages, 'passage')} and {count_noun(estimate.sections, 'section')} of several parts"
         print_estimate(estimate, expected, as_json=as_json)
         if not by_model and not as_json:
@@ -135,7 +136,7 @@ def describe(
                 budget_tokens=budget, budget_cost=budget_cost, on_progress=on_stage
             )
 
-    report = with_part(lambda rag: rag.chunks(graph), described, lengthy=True)
+    report = with_part(lambda rag, name: rag.chunks(name), graph, described, lengthy=True)
     terminal.show(report, _print_report, as_json=as_json)
     if report.failed:
         raise typer.Exit(1)
@@ -200,7 +201,9 @@ def structure(
     as_json: AsJson = False,
 ) -> None:
     """Show a document's sections, and what each is about."""
-    sections = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.structure(document))
+    sections = with_part(
+        lambda rag, name: rag.chunks(name), graph, lambda chunks: chunks.structure(document)
+    )
     terminal.show(sections, _print_sections, as_json=as_json)
 
 
@@ -215,15 +218,13 @@ def _print_sections(sections: Sequence[Section]) -> None:
             terminal.faint(f"{space}  {', '.join(section.keywords)}")
 
 
-graphs = typer.Typer(help="List the knowledge bases, or delete one.")
+graphs = typer.Typer(cls=ListByDefault, help="List the knowledge bases, or delete one.")
 app.add_typer(graphs, name="graphs")
 
 
-@graphs.callback(invoke_without_command=True)
-def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """List the knowledge bases with their documents and chunks, or delete one."""
-    if context.invoked_subcommand is not None:
-        return
+@graphs.command("list")
+def list_graphs(*, as_json: AsJson = False) -> None:
+    """List the knowledge bases with their documents and chunks."""
     terminal.show(with_sextant(lambda rag: rag.graphs()), _print_graphs, as_json=as_json)
 
 
@@ -256,7 +257,7 @@ def delete_graph(
     terminal.print_result(f"Deleted {graph}.", {"deleted": graph}, as_json=as_json)
 
 
-documents = typer.Typer(help="List or delete the documents of a knowledge base.")
+documents = typer.Typer(cls=ListByDefault, help="List or delete the documents of a knowledge base.")
 app.add_typer(documents, name="documents")
 
 
@@ -297,7 +298,8 @@ def delete_documents(
     """
 
     async def delete(rag: Sextant) -> dict[UUID, str | None]:
-        return {one: await rag.delete_document(one, graph) for one in ids}
+        chosen = await chosen_graph(rag, graph)
+        return {one: await rag.delete_document(one, chosen) for one in ids}
 
     stays_as = with_sextant(delete)
     copies = {one: name for one, name in stays_as.items() if name is not None}

@@ -18,6 +18,8 @@ from sextant.cli.session import (
     DryRun,
     Explain,
     GraphId,
+    ListByDefault,
+    chosen_graph,
     print_estimate,
     read_filters,
     usage_text,
@@ -82,7 +84,9 @@ def _explain(explanation: Explanation) -> None:
 T = TypeVar("T")
 
 app = typer.Typer()
-entities = typer.Typer(help="Look at entities, decide which are one, extract more.")
+entities = typer.Typer(
+    cls=ListByDefault, help="Look at entities, decide which are one, extract more."
+)
 app.add_typer(entities, name="entities")
 
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.")]
@@ -145,7 +149,12 @@ def search_entities(
         cursor=cursor,
         explain=explain,
     )
-    found = with_sextant(lambda rag: rag.search_entities(text, graph_id=graph, options=options))
+
+    async def searched(rag: Sextant) -> SearchResponse:
+        chosen = await chosen_graph(rag, graph)
+        return await rag.search_entities(text, graph_id=chosen, options=options)
+
+    found = with_sextant(searched)
     if as_json:
         terminal.emit(found.model_dump(mode="json"))
     else:
@@ -241,16 +250,17 @@ def extract(
 
 
 def _run(graph: str, work: Callable[[Entities], Awaitable[T]], *, lengthy: bool = False) -> T:
-    return with_part(lambda rag: rag.entities(graph), work, lengthy=lengthy)
+    return with_part(lambda rag, name: rag.entities(name), graph, work, lengthy=lengthy)
 
 
 def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
     """Return the result of a decision, and print warnings about the graph's update."""
 
     async def decided(rag: Sextant) -> tuple[T, Sequence[str]]:
-        done = await work(await rag.entities(graph))
+        chosen = await chosen_graph(rag, graph)
+        done = await work(await rag.entities(chosen))
         warnings = {one.graph_id: one.warnings for one in await rag.graphs()}
-        return done, warnings.get(graph, ())
+        return done, warnings.get(chosen, ())
 
     done, warnings = with_sextant(decided)
     for warning in warnings:

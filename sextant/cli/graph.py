@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.session import GRAPH, AsJson, GraphId, with_part
+from sextant.cli.session import GRAPH, AsJson, GraphId, ListByDefault, with_part
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -30,15 +30,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 app = typer.Typer()
-communities = typer.Typer(help="List communities, show a report, or build them.")
+communities = typer.Typer(cls=ListByDefault, help="List communities, show a report, or build them.")
 app.add_typer(communities, name="communities")
 
 _ID_CHARS = 8  # characters of an id that are shown; `communities show` accepts them
 
 
-@communities.callback(invoke_without_command=True)
+@communities.command("list")
 def list_communities(
-    context: typer.Context,
     graph: GraphId = GRAPH,
     level: Annotated[
         int | None, typer.Option("--level", "-l", min=0, help="Only this level; 0 is the coarsest.")
@@ -46,9 +45,7 @@ def list_communities(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the hierarchy: id, rating, members and title of every community."""
-    if context.invoked_subcommand is not None:
-        return
+    """List the communities, each after the one that holds it."""
     found = _run_communities(graph, lambda communities: communities.all(level))
     terminal.show(found, _print_communities, as_json=as_json)
 
@@ -104,7 +101,7 @@ def _print_built(done: Refreshed) -> None:
 def _run_communities(
     graph: str, work: Callable[[Communities], Awaitable[T]], *, lengthy: bool = False
 ) -> T:
-    return with_part(lambda rag: rag.communities(graph), work, lengthy=lengthy)
+    return with_part(lambda rag, name: rag.communities(name), graph, work, lengthy=lengthy)
 
 
 def _refreshed_message(done: Refreshed) -> str:
@@ -222,7 +219,7 @@ def show(
 def _run_graph(
     graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]], *, lengthy: bool = False
 ) -> T:
-    return with_part(lambda rag: rag.graph(graph), work, lengthy=lengthy)
+    return with_part(lambda rag, name: rag.graph(name), graph, work, lengthy=lengthy)
 
 
 def _progress(taken: int) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.session import AsJson
+from sextant.cli.session import AsJson, ListByDefault
 from sextant.domain.errors import OptionInvalid
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 app = typer.Typer()
-keys = typer.Typer(help="API keys of a server: make, list, end, replace.", no_args_is_help=True)
+keys = typer.Typer(cls=ListByDefault, help="API keys of a server: make, list, end, replace.")
 app.add_typer(keys, name="keys")
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from uuid import UUID
 
 import typer
+from typer.core import TyperGroup
 
 from sextant.cli import terminal
 from sextant.domain.errors import OptionInvalid
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from sextant.facade import Sextant
     from sextant.ingestion.graph.extraction.cost import CostEstimate
     from sextant.models.embedding.cache import CachedEmbedder
+
+
+class ListByDefault(TyperGroup):
+    """A group that lists what it is about when no command is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401, D102
+        is_command = bool(args) and not args[0].startswith("-")
+        asks_for_help = bool(args) and args[0] in ctx.help_option_names
+        return super().parse_args(ctx, args if is_command or asks_for_help else ["list", *args])
 
 
 @asynccontextmanager
@@ -119,7 +129,8 @@ def with_sextant(
 
 
 def with_part(
-    part: Callable[[Sextant], Awaitable[P]],
+    part: Callable[[Sextant, str], Awaitable[P]],
+    graph: str,
     work: Callable[[P], Awaitable[T]],
     *,
     to_answer: bool = False,
@@ -128,7 +139,7 @@ def with_part(
     """Return the result of `work` with a part of Sextant, such as the entities of a knowledge base."""
 
     async def with_it(rag: Sextant) -> T:
-        return await work(await part(rag))
+        return await work(await part(rag, await chosen_graph(rag, graph)))
 
     return with_sextant(with_it, to_answer=to_answer, lengthy=lengthy)
 

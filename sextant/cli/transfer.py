@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.session import GRAPH, STANDARD, AsJson, GraphId, with_sextant
+from sextant.cli.session import (
+    GRAPH,
+    STANDARD,
+    AsJson,
+    GraphId,
+    chosen_graph,
+    with_sextant,
+)
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -200,29 +207,30 @@ def export(
     if out is None or out == STANDARD:
         with_sextant(lambda rag: _export_print(rag, graph), lengthy=True)
         return
-    lines = with_sextant(lambda rag: _write(rag, graph, out), lengthy=True)
+    name, lines = with_sextant(lambda rag: _write(rag, graph, out), lengthy=True)
     if as_json:
-        terminal.emit({"graph_id": graph, "out": out, "lines": lines})
+        terminal.emit({"graph_id": name, "out": out, "lines": lines})
     else:
         terminal.note(f"Wrote {count_noun(lines, 'line')} to {out}.")
 
 
 async def _export_print(rag: Sextant, graph: str) -> None:
-    async for line in rag.export_graph(graph):
+    async for line in rag.export_graph(await chosen_graph(rag, graph)):
         terminal.emit(line)
 
 
-async def _write(rag: Sextant, graph: str, out: Path) -> int:
+async def _write(rag: Sextant, graph: str, out: Path) -> tuple[str, int]:
+    """Write the knowledge base; return its name and the number of lines."""
     import gzip
 
     from sextant.stores.postgresql.backup import write_atomically
 
-    lines = 0
+    name, lines = await chosen_graph(rag, graph), 0
     with (
         write_atomically(out) as part,
         gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file,
     ):
-        async for line in rag.export_graph(graph):
+        async for line in rag.export_graph(name):
             file.write(terminal.encode_json(line) + b"\n")
             lines += 1
-    return lines
+    return name, lines

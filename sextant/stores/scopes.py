@@ -159,8 +159,8 @@ class KnowledgeBases:
         listed = f"Existing: {', '.join(existing[:20])}." if existing else "There is none yet."
         return GraphNotFound(
             f"No knowledge base named {scope.graph_id!r}. {listed}",
-            next_step="Give the name of one as the graph id (--graph, graphId over HTTP), or create it by adding documents "
-            "(`sextant ingest`).",
+            next_step="Name an existing one (--graph, graphId over HTTP, as the model sextant:NAME), or create it "
+            "by adding documents (`sextant ingest`).",
             field="graph_id",
         )
 

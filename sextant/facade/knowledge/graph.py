@@ -180,7 +180,7 @@ class KnowledgeGraph:
         if not found:
             raise EntityNotFound(
                 f"No entity is called {named!r:.80}.",
-                next_step="Search for entities by words of their names.",
+                next_step="`sextant entities search` finds entities by words of their names.",
                 field=field,
             )
         return found

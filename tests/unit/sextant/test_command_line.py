@@ -86,6 +86,31 @@ def test_without_a_name_the_documents_of_the_only_knowledge_base_are_listed(
     assert "Using shop, the only knowledge base there is" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["graphs"], ["graphs", "list"], ["graphs", "--json"]])
+def test_a_group_without_a_command_lists(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "with_sextant", lambda _: [])
+    assert cli.run(words) == 0
+    assert capsys.readouterr().out.split() in (["GRAPH", "DOCUMENTS", "CHUNKS", "CREATED"], ["[]"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["graphs", "show"], "Commands: list, delete. `sextant graphs --help`"),
+        (["graph"], "Commands: status, sync, rebuild, show. `sextant graph --help`"),
+        (["documents", "list", "--all"], "`sextant documents list --help`"),
+        (["show"], "`sextant --help`"),
+    ],
+)
+def test_a_wrong_command_is_told_with_those_that_there_are(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_help_loads_nothing_heavy() -> None:
     """Start-up time is a promise (0.3 s), kept by what is not imported."""
     code = (
