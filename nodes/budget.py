@@ -22,7 +22,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
-from sextant.models.chat.endpoint_memory import EndpointSpeed
+from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS, EndpointSpeed
 from sextant.nodes.context import RunContext
 from sextant.nodes.prompt_lines import format_reports
 from sextant.nodes.state import State, reports_of
@@ -34,8 +34,6 @@ ANSWER_SHARE = 1 / 3
 _LARGEST_SHARE = 1 / 2
 # The share of the seconds in which an answer is ended once the model has: quotes are compared, quotations chosen.
 _ENDING_SHARE = 1 / 30
-# Tokens of an answer's prompt beside its passages: instructions, question, conversation.
-_INSTRUCTION_TOKENS = 1500
 # The fewest tokens of passages that an answer is written from, and the smallest share of those that are worth showing.
 LEAST_CONTEXT, _LEAST_SHARE = 200, 1 / 4
 # The first words shall come within this share of an answer's time; no more passages than a quarter are given up for that.
@@ -197,10 +195,10 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     """
     limits = run.deps.settings.limits
     reading = calls_to_read(reports_of(state), limits.report_calls)
-    prompt = passage_tokens(state, run) + _INSTRUCTION_TOKENS
+    prompt = (passage_tokens(state, run) + INSTRUCTION_TOKENS) * (2 if reading else 1)
     return AnswerBudget(
         max(1, min(1 + reading, int(limits.model_calls * _LARGEST_SHARE))),
-        min(prompt * (2 if reading else 1), int(limits.prompt_tokens * _LARGEST_SHARE)),
+        min(prompt, int(limits.prompt_tokens * _LARGEST_SHARE)),
         limits.answer_seconds * ANSWER_SHARE,
     )
 
@@ -210,8 +208,8 @@ def estimate_answer(state: State, run: RunContext) -> int:
     limits, used = run.deps.settings.limits, usage_of(state)
     found = sum(estimate_tokens(item.text) for item in state.items)
     calls = 1 + calls_to_read(reports_of(state), limits.report_calls)
-    prompts = min(found, limits.context_tokens) + calls * _INSTRUCTION_TOKENS
-    return used.prompt_tokens + used.completion_tokens + prompts + limits.answer_tokens
+    prompt = min(found, limits.context_tokens) + calls * INSTRUCTION_TOKENS
+    return used.prompt_tokens + used.completion_tokens + prompt + limits.answer_tokens
 
 
 def judging_budget(state: State, run: RunContext) -> AnswerBudget:

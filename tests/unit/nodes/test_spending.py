@@ -8,6 +8,7 @@ import pytest
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import AnswerSettings, LimitSettings, Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS
 from sextant.nodes.budget import (
     Limit,
     budget_of,
@@ -24,6 +25,7 @@ from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build, chat
 
 FAR = 1e12
+PROMPT = 6000 + INSTRUCTION_TOKENS  # passages, and the instructions around them
 
 
 def run_with(bench: Build, **limits: int | float) -> RunContext:
@@ -41,7 +43,7 @@ def test_judging_leaves_the_answer_a_call_its_prompt_and_a_third_of_the_time(ben
     state = State(usage={"calls": 5, "prompt_tokens": 20_000}, deadline=FAR)
     whole, judging = budget_of(state, run), judging_budget(state, run)
     assert (whole.calls, whole.prompt_tokens) == (3, 12_000)
-    assert (judging.calls, judging.prompt_tokens) == (2, 4500)
+    assert (judging.calls, judging.prompt_tokens) == (2, 6000 - INSTRUCTION_TOKENS)
     assert whole.seconds - judging.seconds == pytest.approx(20, abs=1)
 
 
@@ -61,12 +63,12 @@ LONG = [
 @pytest.mark.parametrize(
     ("state", "limits", "kept"),
     [
-        (State(strategy="mix", graph_items=SHORT), {}, (1, 7500)),
-        (State(strategy="global"), {}, (1, 7500)),
-        (State(strategy="global", graph_items=SHORT), {}, (2, 15_000)),
-        (State(strategy="global", graph_items=LONG), {}, (4, 15_000)),
-        (State(strategy="global", graph_items=LONG), {"report_calls": 16}, (4, 15_000)),
-        (State(strategy="global", graph_items=LONG), {"model_calls": 3}, (1, 15_000)),
+        (State(strategy="mix", graph_items=SHORT), {}, (1, PROMPT)),
+        (State(strategy="global"), {}, (1, PROMPT)),
+        (State(strategy="global", graph_items=SHORT), {}, (2, 2 * PROMPT)),
+        (State(strategy="global", graph_items=LONG), {}, (4, 2 * PROMPT)),
+        (State(strategy="global", graph_items=LONG), {"report_calls": 16}, (4, 2 * PROMPT)),
+        (State(strategy="global", graph_items=LONG), {"model_calls": 3}, (1, 2 * PROMPT)),
         (State(strategy="global", graph_items=LONG), {"prompt_tokens": 4000}, (4, 2000)),
     ],
     ids=[
@@ -97,7 +99,7 @@ def test_short_reports_are_read_by_one_call_and_long_ones_by_no_more_than_there_
     [
         ({}, FAR, None),
         ({"calls": 7}, FAR, Limit.CALLS),
-        ({"prompt_tokens": 24_000}, FAR, Limit.TOKENS),
+        ({"prompt_tokens": 25_000}, FAR, Limit.TOKENS),
         ({}, 1.0, Limit.TIME),
         ({"calls": 7}, 1.0, Limit.TIME),
     ],
