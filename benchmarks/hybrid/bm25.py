@@ -100,7 +100,7 @@ def alone(question: str, candidates: Sequence[StoredText], cut: Cut) -> list[flo
 
 def indexed(index: BM25Index, question: str, candidates: Sequence[StoredText]) -> list[float]:
     """Return the candidates scored by the index, which knows their terms."""
-    return index.score(question, [(one.id, "") for one in candidates])
+    return index.score(question, [one.id for one in candidates])
 
 
 def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], when: str) -> Gate:

@@ -142,7 +142,7 @@ class ChunkRanker:
         weights = settings.bm25_vector_weight + settings.bm25_weight
         share = settings.bm25_weight / weights if weights else 0.0
         bm25 = BM25(settings.bm25_k1, settings.bm25_b)
-        return index.score(query.text, [(chunk.id, "") for chunk in chunks], bm25), share
+        return index.score(query.text, [chunk.id for chunk in chunks], bm25), share
 
     async def _reranked(
         self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking

@@ -4,54 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import NamedTuple
+from functools import cache, partial
+from itertools import compress
 
 import numpy as np
-import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, LaneScore, RetrievedItem
 from sextant.domain.system import trim_memory
 from sextant.domain.versioned_cache import VersionedCache
-from sextant.retrievers.arrays import BM25, Scores, idf, min_max
+from sextant.retrievers.arrays import BM25, Scores, min_max
+from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.ranking.fusion import rrf, rrf_share
 from sextant.stores.rows import StoredText, StoredTexts
 from sextant.text.analysis import SEGMENTED
 
-Terms = npt.NDArray[np.uint32]
-
 _BM25 = BM25()
-_BYTES_PER_TERM = 4
-# What a text takes beside its terms, and a distinct term in the count of its texts: keys, tuples, slots.
-_BYTES_PER_TEXT, _BYTES_PER_DISTINCT_TERM = 300, 100
-
-
-class IndexedText(NamedTuple):
-    """The terms of a text, with repetitions, as bytes of `Terms`; `part` is the part of the store that holds it."""
-
-    part: Hashable
-    terms: bytes
+# What a text takes beside its terms: its id, a row and their slots.
+_BYTES_PER_TEXT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class BM25Index:
-    """The term statistics of a set of texts. An index never changes: `updated` returns another.
-
-    A term is stored as four bytes of its hash, so that one of 100,000 terms is mistaken for a term of the
-    question about once in 40,000 times.
+    """BM25 over a set of texts by their ids. An index never changes: `updated` returns another.
 
     Attributes:
-        texts: id → terms of the text.
-        holders: term → number of texts that hold it.
-        length: number of terms of all texts.
+        rows: id → row of the text, rising.
+        parts: the part of the store that holds each row.
+        lexical: the terms of the texts.
     """
 
-    texts: Mapping[str, IndexedText] = field(default_factory=dict[str, IndexedText])
-    holders: Counter[int] = field(default_factory=Counter[int])
-    length: int = 0
+    rows: Mapping[str, int] = field(default_factory=dict[str, int])
+    parts: Sequence[Hashable] = ()
+    lexical: LexicalIndex = field(default_factory=partial(LexicalIndex.build, (), SEGMENTED.terms))
 
     def updated(self, gone: Iterable[Hashable], fresh: Iterable[StoredText]) -> BM25Index:
         """Return the index without the texts of some parts, and with fresh ones.
@@ -60,78 +46,33 @@ class BM25Index:
             gone: parts whose texts were changed or deleted.
             fresh: all texts of parts that are new or changed.
         """
+        added = {one.id: one for one in fresh}
         parts = set(gone)
-        removed = [text.terms for text in self.texts.values() if text.part in parts]
-        texts = {id_: text for id_, text in self.texts.items() if text.part not in parts}
-        added = {one.id: IndexedText(one.part, _hash_terms(one.searched)) for one in fresh}
-        holders = self.holders.copy()
-        for terms in removed:
-            holders.subtract(_distinct_terms(terms))
-        for text in added.values():
-            holders.update(_distinct_terms(text.terms))
-        if removed:
-            holders = +holders  # without the terms that no text holds any longer
-        size = sum(len(text.terms) for text in added.values()) - sum(map(len, removed))
-        return BM25Index(texts | added, holders, self.length + size // _BYTES_PER_TERM)
-
-    def score(
-        self, question: str, candidates: Sequence[tuple[str, str]], bm25: BM25 = _BM25
-    ) -> list[float]:
-        """Return the BM25 score of each candidate, with the statistics of the whole index.
-
-        Args:
-            question: its distinct terms count.
-            candidates: id and text; the text is tokenized only if the index does not have the id.
-            bm25: k1 and b.
-        """
-        wanted = sorted(_distinct_terms(_hash_terms(question)) & self.holders.keys())
-        if not wanted or not candidates:
-            return [0.0] * len(candidates)
-        known = (self.texts.get(id_) for id_, _ in candidates)
-        texts = [
-            _hash_terms(text) if indexed is None else indexed.terms
-            for indexed, (_, text) in zip(known, candidates, strict=True)
-        ]
-        counts = _count_terms(texts, np.array(wanted, np.uint32))
-        lengths = np.array([len(text) // _BYTES_PER_TERM for text in texts], np.float64)
-        mean = self.length / len(self.texts) or 1.0
-        holders = np.array([self.holders[term] for term in wanted])
-        weights = bm25.weights(
-            np.asarray(idf(holders, len(self.texts)), np.float64),
-            np.maximum(counts, 1),  # with k1 = 0 a frequency of 0 would divide by 0
-            bm25.saturation(lengths, mean)[:, None],
+        stays = np.array(
+            [
+                part not in parts and id_ not in added
+                for id_, part in zip(self.rows, self.parts, strict=True)
+            ],
+            np.bool_,
         )
-        scores: list[float] = np.where(counts > 0, weights, 0.0).sum(axis=1).tolist()
-        return scores
+        ids = [*compress(self.rows, stays), *added]
+        return BM25Index(
+            {id_: row for row, id_ in enumerate(ids)},
+            [*compress(self.parts, stays), *(one.part for one in added.values())],
+            self.lexical.updated(
+                np.where(stays, stays.cumsum() - 1, -1), [one.searched for one in added.values()]
+            ),
+        )
+
+    def score(self, question: str, ids: Sequence[str], bm25: BM25 = _BM25) -> list[float]:
+        """Return the BM25 score of each text, with the statistics of the whole index; 0 for unknown ones."""
+        scores = self.lexical.score(question, bm25)
+        return [float(scores[self.rows[id_]]) if id_ in self.rows else 0.0 for id_ in ids]
 
     @property
     def nbytes(self) -> int:
         """Return about how many bytes the index takes."""
-        return (
-            self.length * _BYTES_PER_TERM
-            + len(self.texts) * _BYTES_PER_TEXT
-            + len(self.holders) * _BYTES_PER_DISTINCT_TERM
-        )
-
-
-def _hash_terms(text: str) -> bytes:
-    """Return the terms of a text as bytes of `Terms`, by Python's own hashes, which differ in each process."""
-    return np.fromiter(map(hash, SEGMENTED.terms(text)), np.int64).astype(np.uint32).tobytes()
-
-
-def _distinct_terms(terms: bytes) -> set[int]:
-    return set(np.frombuffer(terms, np.uint32).tolist())
-
-
-def _count_terms(texts: Sequence[bytes], wanted: Terms) -> npt.NDArray[np.float64]:
-    """Return how often each text (row) holds each wanted term (column), which rise."""
-    terms = np.frombuffer(b"".join(texts), np.uint32)
-    owner = np.repeat(np.arange(len(texts)), [len(text) // _BYTES_PER_TERM for text in texts])
-    column = np.minimum(np.searchsorted(wanted, terms), len(wanted) - 1)
-    is_wanted = wanted[column] == terms
-    cells = owner[is_wanted] * len(wanted) + column[is_wanted]
-    counts = np.bincount(cells, minlength=len(texts) * len(wanted))
-    return counts.reshape(len(texts), len(wanted)).astype(np.float64)
+        return self.lexical.nbytes + _BYTES_PER_TEXT * len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)

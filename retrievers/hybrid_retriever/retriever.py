@@ -230,9 +230,9 @@ class HybridRetriever(BaseRetriever):
             index = await asyncio.wait_for(
                 self.bm25.get(self._store.rows), self.options.bm25_patience
             )
-            candidates = [(item.id, item.text) for item in items]
+            ids = [item.id for item in items]
             bm25 = BM25(self.options.bm25_k1, self.options.bm25_b)
-            return self._by_bm25(items, index.score(request.text, candidates, bm25))
+            return self._by_bm25(items, index.score(request.text, ids, bm25))
         except TimeoutError:
             self._warn(request, WarningCode.BM25_BUILDING)
         except Exception as error:  # noqa: BLE001 - the order of RRF stands without it

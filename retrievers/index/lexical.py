@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import islice
@@ -19,6 +19,7 @@ from sextant.text.word_forms import join_particles, synonyms
 
 _BM25 = BM25()
 Terms = Sequence[str]
+Cut = Callable[[str], Terms]
 _Ints = npt.NDArray[np.int32]
 _Counts = npt.NDArray[np.uint16]
 # Weight of a synonym or translation of a word, relative to the word.
@@ -26,6 +27,7 @@ _SYNONYM_WEIGHT = 0.5
 # A code in more than one of eight passages identifies none.
 _MAX_CODE_SHARE = 8
 _BETWEEN_PARTS = re.compile(r"[-.]")  # of a code: BM-40
+_BYTES_PER_TERM = 200  # of the vocabulary: a string and its slot
 _MAX_COUNT = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat long before
 
 
@@ -127,6 +129,7 @@ class LexicalIndex:
         vocabulary: term → its number in `postings`.
         postings: where each term occurs; every term occurs somewhere.
         lengths: number of terms of every passage.
+        cut: returns the terms of a text, with repetitions.
 
     Attributes:
         vocabulary, postings, lengths: as given.
@@ -135,8 +138,13 @@ class LexicalIndex:
     """
 
     def __init__(
-        self, vocabulary: Mapping[str, int], postings: Postings, lengths: npt.NDArray[np.int32]
+        self,
+        vocabulary: Mapping[str, int],
+        postings: Postings,
+        lengths: npt.NDArray[np.int32],
+        cut: Cut = terms,
     ) -> None:
+        self._cut = cut
         self.vocabulary = vocabulary
         self.passages = len(lengths)
         self.most_information = float(idf(0, self.passages))
@@ -144,24 +152,33 @@ class LexicalIndex:
         self.lengths = lengths
         holding = np.diff(postings.starts)
         self._information = np.asarray(idf(holding, self.passages), np.float32)
-        mean = float(lengths.mean(dtype=np.float32)) if self.passages else 1.0
-        saturation = _BM25.saturation(lengths.astype(np.float32), max(mean, 1.0))
-        self._weights = _BM25.weights(
-            np.repeat(self._information, holding),
-            postings.counts.astype(np.float32),
-            saturation[postings.holders],
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """Return the weight of every posting."""
+        mean = float(self.lengths.mean(dtype=np.float32)) if self.passages else 1.0
+        saturation = _BM25.saturation(self.lengths.astype(np.float32), max(mean, 1.0))
+        return _BM25.weights(
+            np.repeat(self._information, np.diff(self.postings.starts)),
+            self.postings.counts.astype(np.float32),
+            saturation[self.postings.holders],
         )
-        self._max_weights = np.maximum.reduceat(self._weights, postings.starts[:-1])
+
+    @cached_property
+    def _max_weights(self) -> Floats:
+        """Return the greatest weight of every term."""
+        greatest: Floats = np.maximum.reduceat(self._weights, self.postings.starts[:-1])
+        return greatest
 
     def _span(self, term: int) -> slice:
         return slice(self.postings.starts[term], self.postings.starts[term + 1])
 
     @classmethod
-    def build(cls, texts: Iterable[str]) -> LexicalIndex:
+    def build(cls, texts: Iterable[str], cut: Cut = terms) -> LexicalIndex:
         """Index passages; row i is the i-th text."""
         none = np.empty(0, np.int32)
         empty = Postings(np.zeros(1, np.intp), none, none.astype(np.uint16))
-        return cls({}, empty, none).updated(np.empty(0, np.intp), texts)
+        return cls({}, empty, none, cut).updated(np.empty(0, np.intp), texts)
 
     def updated(self, rows: Rows, texts: Iterable[str]) -> LexicalIndex:
         """Return the index after passages were added, moved and deleted.
@@ -173,7 +190,9 @@ class LexicalIndex:
         vocabulary: defaultdict[str, int] = defaultdict(None, self.vocabulary)
         vocabulary.default_factory = vocabulary.__len__
         lengths = array("i")
-        counted = [_count_terms(batch, vocabulary, lengths) for batch in _batches(texts)]
+        counted = [
+            _count_terms(map(self._cut, batch), vocabulary, lengths) for batch in _batches(texts)
+        ]
         free, length = _assign_rows(rows, self.lengths, np.asarray(lengths, np.int32))
         fresh = [(free[row], term, count) for row, term, count in counted]
         parts = zip(self.postings.at(rows), *fresh, strict=True)
@@ -184,7 +203,29 @@ class LexicalIndex:
         term = number[term].astype(np.int32)
         order = np.argsort(term, kind="stable")
         starts = starts_of(term, len(known))
-        return LexicalIndex(known, Postings(starts, row[order], count[order]), length)
+        postings = Postings(starts, row[order], count[order])
+        return LexicalIndex(known, postings, length, self._cut)
+
+    def score(self, question: str, bm25: BM25) -> npt.NDArray[np.float64]:
+        """Return BM25 of every passage for the distinct terms of a question, exactly and without synonyms."""
+        scores = np.zeros(self.passages)
+        lengths = self.lengths.astype(np.float64)
+        saturation = bm25.saturation(lengths, float(lengths.sum()) / (self.passages or 1) or 1.0)
+        for term in dict.fromkeys(self._cut(question)):
+            if (number := self.vocabulary.get(term)) is not None:
+                span = self._span(number)
+                holders, counts = self.postings.holders[span], self.postings.counts[span]
+                information = np.float64(idf(len(holders), self.passages))
+                scores[holders] += bm25.weights(
+                    information, counts.astype(np.float64), saturation[holders]
+                )
+        return scores
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how many bytes the index takes."""
+        arrays = (self.postings.starts, self.postings.holders, self.postings.counts, self.lengths)
+        return sum(array.nbytes for array in arrays) + _BYTES_PER_TERM * len(self.vocabulary)
 
     def match(self, question: str) -> LexicalMatch:
         """Match a question with every passage."""
@@ -265,13 +306,13 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _count_terms(
-    texts: Sequence[str], vocabulary: Mapping[str, int], lengths: array[int]
+    texts: Iterable[Terms], vocabulary: Mapping[str, int], lengths: array[int]
 ) -> tuple[_Ints, _Ints, _Counts]:
     """Return row, term and frequency of every term of some texts, and append their lengths to `lengths`."""
     first, found = len(lengths), array("i")
     for text in texts:
         before = len(found)
-        found.extend(map(vocabulary.__getitem__, terms(text)))
+        found.extend(map(vocabulary.__getitem__, text))
         lengths.append(len(found) - before)
     term = np.asarray(found, np.int64)
     row = np.repeat(np.arange(first, len(lengths)), np.asarray(lengths[first:]))

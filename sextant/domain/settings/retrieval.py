@@ -97,7 +97,7 @@ class RetrievalSettings(Group):
     bm25_memory: int = Field(
         256_000_000,
         ge=0,
-        description="Bytes of BM25 indexes kept over all users; about 1 KB a passage.",
+        description="Bytes of BM25 indexes kept over all users; 2 to 10 KB a passage.",
     )
     bm25_at_start: bool = Field(
         default=False,

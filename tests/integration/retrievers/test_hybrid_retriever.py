@@ -292,20 +292,20 @@ async def test_the_index_follows_what_is_added_and_deleted(foreign: Foreign) -> 
     hybrid = retriever(foreign.store, 1, indexes, limit=10)
     rows = hybrid._store.rows
     before = await indexes.get(rows)
-    assert len(before.texts) == 5
+    assert len(before.rows) == 5
     fresh = Document(
         id=str(uuid4()), page_content="血糖仪", metadata={"user_id": 1, "filename": "f"}
     )
     await foreign.store.aadd_documents([fresh])
     after = await indexes.get(rows)
-    assert len(after.texts) == 6
-    assert str(fresh.id) in after.texts
-    assert str(fresh.id) not in before.texts
+    assert len(after.rows) == 6
+    assert str(fresh.id) in after.rows
+    assert str(fresh.id) not in before.rows
     assert await indexes.get(rows) is after
     await foreign.store.adelete([str(fresh.id)])
     last = await indexes.get(rows)
-    assert len(last.texts) == 5
-    assert str(fresh.id) not in last.texts
+    assert len(last.rows) == 5
+    assert str(fresh.id) not in last.rows
 
 
 async def test_the_index_of_a_knowledge_base_follows_its_documents(
@@ -314,14 +314,14 @@ async def test_the_index_of_a_knowledge_base_follows_its_documents(
     indexes = BM25Indexes()
     rows = own.rows_of(scope.user_id)
     before = await indexes.get(rows)
-    assert len(before.texts) == len(PASSAGES)
+    assert len(before.rows) == len(PASSAGES)
     documents = DocumentStore(database)
     [only] = await documents.list(scope)
     await documents.delete(scope, only.id)
-    assert len((await indexes.get(rows)).texts) == 0
+    assert len((await indexes.get(rows)).rows) == 0
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES[1:3])
     after = await indexes.get(rows)
-    assert len(after.texts) == 2
+    assert len(after.rows) == 2
 
 
 def engine_of(database: Database, driver: str) -> PGEngine:

@@ -49,6 +49,6 @@ def test_changes_put_other_texts_in_the_places_of_those_drawn() -> None:
     assert [
         row for row, (old, new) in enumerate(zip(TEXTS, texts, strict=True)) if old != new
     ] == sorted(rows)
-    assert len(index.texts) == len(texts)
-    assert all(one.id in index.texts for one in texts)
+    assert len(index.rows) == len(texts)
+    assert all(one.id in index.rows for one in texts)
     assert gate(index, texts, ASKED, "changed").held
