@@ -101,7 +101,7 @@ async def answer_from_reports(
         items: the passages that may be cited.
         language: `zh` or `en`, of the answer.
         model: the name that the answer gives as its author.
-        topic: whether the question names a topic, which every finding must then be about.
+        topic: whether every finding must have more than half of the question's terms, beside those of documents.
         openings: spans of `items`, the first sentences of documents. If there are any, each report gives one finding, and
             they stand for the documents that no finding cites.
     """
@@ -113,7 +113,7 @@ async def answer_from_reports(
         one
         for one in _cite_findings(question, reports, items)
         if (
-            _speaks_of([one], question)
+            2 * _count_terms([one], question_terms) > len(question_terms)
             if topic
             else not question_terms or _count_terms([one], question_terms)
         )

@@ -103,7 +103,7 @@ class WithoutModel:
         return has_reports and _is_declined(events) and may_ask_account(question)
 
     async def _answer_broadly(self, question: str, language: str) -> AsyncGenerator[AnswerEvent]:
-        """Yield the answer of mode `global`; nothing where it declines.
+        """Yield findings of reports, as mode `global` does, where each is about the question; else nothing.
 
         The search is another one, for the passages that findings rest on are rarely among those found before.
         """
@@ -119,11 +119,10 @@ class WithoutModel:
         reports = [item for item in found.graph_items if item.kind is ItemKind.COMMUNITY]
         passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
         items, answerer = await self._keep_stored(passages), self.deps.answerer
-        from_reports = answer_from_reports(question, reports, items, language, answerer.name)
-        events = [event async for event in from_reports]
-        if not events:
-            events = [one async for one in quote_sentences(answerer, question, items, language, ())]
-        for event in events if not _is_declined(events) else ():
+        from_reports = answer_from_reports(
+            question, reports, items, language, answerer.name, topic=True
+        )
+        async for event in from_reports:
             yield event
 
     async def _current(self) -> list[RetrievedItem]:
