@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.terms import Text, terms_of
 from sextant.text.characters import IDEOGRAPHS, MARKS, plain_of, simplify
-from sextant.text.statements import (
-    clauses,
-    complete_denials,
-    negates,
-    without_ban,
-)
+from sextant.text.statements import complete_clauses, find_denied, negates
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
@@ -29,10 +26,8 @@ _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 # The mark or number of a list item.
 ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
-# The share of a denied clause's terms that the other side must have, so that both are about the same: a clause of the
-# statement, and one of the quote (docs/experiments/citing.md).
-_DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
-_LEAST_TERMS = 2
+# The share of a clause's terms that another one must have to say or deny the same (docs/experiments/citing.md).
+_ABOUT_THE_SAME, _OF_DENIED = 0.5, 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,58 +120,46 @@ class ComputedSentence:
         )
 
 
-def is_opposed(statement: str, quote: str) -> bool:
-    """Return whether one of two texts denies what the other says without a word of denial (not, 不).
+def is_opposed(statement: str, quote: str, question: str = "") -> bool:
+    """Return whether the clauses of a quote that have most words of a clause of a statement say the opposite of it.
 
-    Denials without such a word ("ceased", 拒绝) are not found.
+    What the question asks belongs to each clause of the statement. Denials without a word of denial ("ceased", 拒绝) are
+    not found.
     """
     if not (negates(statement) or negates(quote)):
         return False
-    said, quoted = _Denials(statement), _Denials(quote)
-    return said.turn_round(quoted, _DENIED_BY_STATEMENT) or quoted.turn_round(
-        said, _DENIED_BY_QUOTE
-    )
+    asked = "" if negates(question) else question
+    quoted = list(map(_Clause, complete_clauses(quote)))
+    return any(_Clause(one, asked).is_turned(quoted) for one in complete_clauses(statement))
 
 
-class _Denials:
-    """The clauses of a sentence with a word of denial, and those without."""
+class _Clause:
+    """A clause with its terms, and those that it denies."""
 
-    def __init__(self, sentence: str) -> None:
-        parts = clauses(sentence)
-        self._letters = letters_of(sentence)
-        self._denied = [part for part in parts if negates(part)]
-        self._complete = complete_denials(parts)
-        self._affirmed_parts = [part for part in parts if part not in self._denied]
-        self._affirmed = TermLookup("\n".join(self._affirmed_parts))
-        self._affirmed_clauses = [TermLookup(part) for part in self._affirmed_parts]
+    def __init__(self, clause: str, asked: str = "") -> None:
+        self.terms, self.text = terms_of(clause), Text(f"{clause} {asked}")
+        self.is_denied = negates(clause)
+        self.denied = terms_of(find_denied(clause)[1]) or self.terms
 
-    def turn_round(self, other: _Denials, least: float) -> bool:
-        """Return whether `other` affirms what is denied here."""
-        return any(
-            letters_of(denied) not in other._letters
-            and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
-            for denied in self._denied
-        ) or any(
-            other.affirms(claim_of(part), 1.0, banned=True)
-            and other.affirms(claim_of(whole), least)
-            for part, whole in self._complete.items()
-        )
+    def is_turned(self, quoted: Sequence[_Clause]) -> bool:
+        """Return whether those of other clauses that have most of its terms deny what it says, or say what it denies."""
+        shares = [other.measure(self.terms) for other in quoted]
+        most = max(shares, default=0.0)
+        closest = [other for other, share in zip(quoted, shares, strict=True) if share == most]
+        about = [other for other in closest if self._is_about(other)]
+        return most >= _ABOUT_THE_SAME and bool(about) and all(map(self._opposes, about))
 
-    def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
-        """Return whether clauses without denial have `least` of a claim's terms, and those with denial clearly fewer.
+    def _is_about(self, other: _Clause) -> bool:
+        """Return whether it has what another clause denies, or the other what it denies itself."""
+        denied, its = (other, self) if other.is_denied else (self, other)
+        return not denied.is_denied or its.measure(denied.denied) >= _OF_DENIED
 
-        Fewer is less than half, or only a part of the terms that one clause without denial has.
-        """
-        affirmed = self._affirmed.covers(claim)
-        if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
-            return False
-        denials = [TermLookup(denied) for denied in self._denied]
-        clauses = [clause.common_terms(claim) for clause in self._affirmed_clauses]
-        return all(
-            2 * denial.covers(claim) < affirmed
-            or any(denial.common_terms(claim) < held for held in clauses)
-            for denial in denials
-        )
+    def _opposes(self, other: _Clause) -> bool:
+        return self.is_denied is not other.is_denied
+
+    def measure(self, terms: Sequence[str]) -> float:
+        """Return the share of terms that it has."""
+        return sum(map(self.text.has, terms)) / (len(terms) or 1)
 
 
 def letters_of(text: str) -> str:

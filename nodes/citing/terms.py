@@ -32,14 +32,14 @@ _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű
 _FILLER_EN_WORDS = """
 answer according passage document text source state mention provide describe follow include list note
 information question based context overall respectively specifically currently able also need must required
-per least most go went gone take taken come came down still already however since until till
+allow allowed permitted forbidden prohibited banned per least most go went gone take taken come came down still already however since until till
 """
 _FILLER_EN = frozenset(_FILLER_EN_WORDS.split())
 _FILLER_ZH_WORDS = """
 根据 依据 按照 文档 文件 资料 段落 内容 原文 提到 规定 说明 指出 如下 以下 包括 包含 分别 具体 总共
 一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 目前 情况 进行 属于 主要 分为
 每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
-不要 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
+不要 允许 准许 准 禁止 严禁 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
 已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日 自 曾
 """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())

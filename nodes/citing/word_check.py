@@ -267,7 +267,8 @@ class WordCheck:
             part for part in self._whole if not part.is_row and all(map(part.owns, self._stated))
         ]
         whole = " ".join(dict.fromkeys(part.sentence for part in closer or same))
-        return is_opposed(self._sentence, whole) or self._is_bounded_otherwise(whole)
+        is_denied = is_opposed(self._sentence, whole, self._evidence.question)
+        return is_denied or self._is_bounded_otherwise(whole)
 
     def _is_opposite(self, fact: StatedFact, part: EvidencePart) -> bool:
         """Return whether the clause with most of a fact's words and numbers has the opposite of one: rose, fell."""

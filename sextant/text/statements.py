@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 
 from sextant.text.characters import language_of, normalise, plain_of
 
@@ -108,7 +106,7 @@ _BOUNDS_EN = (
 )
 # Words of denial, without longer words that contain them (不同, 未来); 非 denies only behind certain words.
 _CHINESE = re.compile(
-    rf"没有|沒有|没|沒|(?<=[并並绝絕决決而实實远遠均皆])非|不(?!{_BOUNDS_ZH}|[同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可或|可分)"
+    rf"没有|沒有|没|沒|(?<=[并並绝絕决決而实實远遠均皆])非|不(?!{_BOUNDS_ZH}|[同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可抗|可或|可分)"
     r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿|严禁|嚴禁|禁止|禁用"
 )
 _ENGLISH = re.compile(
@@ -118,7 +116,7 @@ _ENGLISH = re.compile(
 )
 # A denial behind "and" is always a clause of its own ("on the deck and not in the hall"); see also `split_joined`.
 _CLAUSE = re.compile(
-    r"[,;:，；：。.!?！？]\s*|\b(?:but|while|(?:al)?though|whereas)\b|但是?|而"
+    r"[;，；：。!?！？|]\s*|[,:.](?!\s?\d)\s*|\b(?:but|while|(?:al)?though|whereas)\b|但是?|而"
     r"|\band\s+(?=(?:is\s+|are\s+)?(?:not|never|prohibited|forbidden|banned)\b|(?:is|are|may|can|must|will)\b)",
     re.IGNORECASE,
 )
@@ -134,22 +132,17 @@ _ELLIPTIC = re.compile(
 )
 _PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
 _DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
+_UP_TO_FOUR_WORDS = (
+    r"(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
+    r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}"
+)
 # "Without" denies only the words behind it, not the clause around it.
-_WITHOUT = re.compile(
-    r"\bwithout(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
-    r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}",
+_WITHOUT = re.compile(rf"\bwithout{_UP_TO_FOUR_WORDS}", re.IGNORECASE)
+_EXCEPT = re.compile(
+    rf"\b(?:without|except(?: for)?|excluding)(?P<en>{_UP_TO_FOUR_WORDS})"
+    r"|除了?(?P<of>[^，。；]{1,12}?)[以之]?外(?!，?[^，。；]{0,4}[还還也另])|(?P<last>[^，。；]{1,12})除外",
     re.IGNORECASE,
 )
-
-
-_FORBIDS = re.compile(
-    r"严禁|嚴禁|禁止|禁用|\b(?:is|are|be|been)?\s*(?:prohibit|forbid|bann)\w*", re.IGNORECASE
-)
-
-
-def without_ban(text: str) -> str:
-    """Return `text` without the words that forbid, so that only what is forbidden remains."""
-    return _FORBIDS.sub(" ", text)
 
 
 def negates(text: str) -> bool:
@@ -192,17 +185,29 @@ def clauses(text: str) -> list[str]:
     return [piece for part in parts if part.strip() for piece in split_joined(part)]
 
 
-def complete_denials(parts: Sequence[str]) -> dict[str, str]:
-    """Complete denials without a verb by the clause before: "not in the hall" to "smoking is allowed not in the hall"."""
-    found = dict[str, str]()
-    for before, part in pairwise(parts):
-        elliptic = _ELLIPTIC.match(part)
-        for kind in (_PREPOSITION, _DETERMINER) if elliptic else ():
-            if elliptic and re.fullmatch(kind, elliptic["word"], re.IGNORECASE):
-                *_, last = [None, *re.finditer(rf"\b{kind}\b", before, re.IGNORECASE)]
-                if last:
-                    found[part] = f"{before[: last.start()]}{part}"
-    return found
+def complete_clauses(text: str) -> list[str]:
+    """Return the clauses of a sentence, those that only deny part of another one completed by it.
+
+    "Smoking is allowed on deck, not in the hall" has "smoking is allowed not in the hall", and "all ropes except static
+    ones" has "all ropes without static ones". What is denied without something says nothing of that.
+    """
+    found = [""]
+    for part in filter(str.strip, _CLAUSE.split(text)):
+        bare = _EXCEPT.sub(" ", part)
+        found += [_complete_elliptic(found[-1], piece) for piece in split_joined(bare) if piece]
+        for match in () if negates(found[-1]) else _EXCEPT.finditer(part):
+            found.append(f"{found[-1]} without {match['en'] or match['of'] or match['last']}")
+    return list(filter(str.strip, found))
+
+
+def _complete_elliptic(before: str, part: str) -> str:
+    elliptic = _ELLIPTIC.match(part)
+    for kind in (_PREPOSITION, _DETERMINER) if elliptic else ():
+        if elliptic and re.fullmatch(kind, elliptic["word"], re.IGNORECASE):
+            *_, last = [None, *re.finditer(rf"\b{kind}\b", before, re.IGNORECASE)]
+            if last:
+                return f"{before[: last.start()]}{part}"
+    return part
 
 
 _ASKS_FOR_DEFINITION = re.compile(

@@ -265,6 +265,13 @@ LEAVE = "Unused days may not be carried over to the next year."
         ("Rust does not keep memory safe by giving values one owner.", OWNER),
         ("Rust keeps memory safe with a garbage collector.", OWNER),
         ("Visitors may not park in the yard.", "Visitors may park in the yard, but not overnight."),
+        ("报纸可以外借。", "报纸、地方志和工具书不外借，仅限馆内阅览。"),
+        ("可以带入书库。", "读者不得带入书库，但可以带入自习室。"),
+        ("项目经理必须参加。", "培训不对外包人员开放，除项目经理外均须参加。"),
+        (
+            "Guests may bring a static cord.",
+            "Guests may bring their own cords except static cords.",
+        ),
     ],
 )
 def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_carried(
@@ -286,6 +293,9 @@ def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_car
         ("图表的别称是曲棍球杆曲线。", "图表的名字是曲棍球杆曲线。"),
         ("The response takes up to 2 hours.", "The response takes no more than 2 hours."),
         ("特别的设备在无人机上。", "特别的设备装在无人机上。"),
+        ("饮料可以带入自习室。", "读者不得将饮料带入书库，但可以带入自习室。"),
+        ("Loose chalk is not allowed.", "Chalk balls are allowed, loose chalk is forbidden."),
+        ("With consent.", "Subletting is forbidden without consent."),
     ],
 )
 def test_denial_of_something_else_and_bounds_contradict_nothing(
