@@ -38,7 +38,7 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_outline,
     mark_records,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, overlap, unite, words_of
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange, in_reading_order
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
@@ -104,6 +104,9 @@ def lay_out(
     body = without_furniture(pages, frames)
     _count_furniture(pages, body, omissions)
     regions = join_regions(map(arrange, body.pages))
+    for region in regions:
+        if isinstance(region, PageTable):
+            omissions.add_text("in running heads and feet", region.repeated_heads)
     marked = mark_outline(regions, outline) if outline else mark_records(mark_inferred(regions))
     return [*_blocks(marked)], _running_heads(body.heads)
 
@@ -203,6 +206,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     read.frames.append(page.frame)
     read.extras += page.notes
     read.omissions.add_inline(TextKind.FIELD, page.filled)
+    read.omissions.add_text("out of sight", page.unseen)
     if is_unmapped or is_picture:
         read.omissions.add_part("page")
     if limits.reads and (is_unmapped or is_picture):
@@ -227,7 +231,7 @@ def _count_furniture(pages: Sequence[list[Item]], body: Body, omissions: Omissio
 
 
 def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:
-    strokes = page.drawings.strokes()
+    strokes = [one for one in page.drawings.strokes() if overlap(page.frame, one)]
     ruled = find_ruled_tables(page, lines, strokes, budget)
     taken = frozenset[int]().union(*(table.lines for table in ruled))
     free = {line: at for at, line in enumerate(lines) if at not in taken}

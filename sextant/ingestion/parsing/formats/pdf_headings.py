@@ -23,10 +23,11 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     COLUMN_LINES,
     PdfBox,
     PdfLine,
+    is_prose,
     usual_size,
     words_of,
 )
-from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
+from sextant.ingestion.parsing.formats.pdf_rows import Item
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import (
     SMALLER,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from itertools import repeat
+from statistics import median
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import force_setattr, replace
 
 from sextant.ingestion.parsing.blocks import Word
+from sextant.ingestion.parsing.lines import width
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 
 # Letters that are as wide as high and others each by themselves, so that characters of a word are about as wide.
@@ -19,15 +23,25 @@ BOXED = re.compile(
     "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
     r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?|[\x02\ufffe]"
 )
+_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b|[a-z](?=,[a-z*†‡§¶\d])")
 # In sizes of letters: a step back; the gap up to which a line goes on, and that of a blank.
 BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
 # In sizes of letters, too: how far raised and lowered characters are from the line, at least and at most.
 _RISE, _FALL, _REACH = 0.15, 0.08, 0.8
 SAME_ROW = 0.5  # of the size of letters: how far lines of one row stand from one height, at most
 COLUMN_LINES = 3  # at least, of a column of text
+_ALIGNED = 8  # at least, that begin at one place where a column could be
+_COLUMN_GAP = 0.8  # in sizes of letters: between columns, at least
+COLUMN_WIDTH = 18  # characters of its usual line, at least
+_EVEN = 0.7  # of the longest line: the usual one of a column of text
+_LETTERS = 0.6  # of its characters, at least
 # Times the usual size: sizes between are one, and beyond them sizes are told apart by steps.
 _LOWEST, _HIGHEST, _STEP = 0.75, 1.3, 0.25
 SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
+
+
+# Of a word: left side, the character behind, right side; lower and upper side of its first character and of its last one.
+WordSpan = tuple[float, int, float, float, float, float, float]
 
 
 class PdfBox(NamedTuple):
@@ -140,6 +154,22 @@ def find_shift(rise: float, size: float) -> Shift:
     return Shift.LOWERED if rise < -_FALL * size else Shift.NONE
 
 
+def find_shiftable(text: str, starts: Sequence[int], spans: Sequence[WordSpan]) -> list[int]:
+    """Return the places of figures and signs, and of the lower end of each word that has one."""
+    found = {
+        at
+        for shifted in _COULD_BE_SHIFTED.finditer(text)
+        for at in (shifted.start(), shifted.end() - 1)
+    }
+    for start, (_, behind, _, low, high, low2, high2) in zip(starts, spans, strict=False):
+        first, last = high - low, high2 - low2
+        if last < SMALL * first:
+            found.add(behind - 1)
+        elif first < SMALL * last and text[start].isalnum():
+            found.add(start)
+    return sorted(found)
+
+
 def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[PdfLine]:
     """Insert form fields behind their labels (at the left, else above), and ticks before the text that they tick."""
     placed = list(lines)
@@ -208,6 +238,59 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
     )
 
 
+def find_column_cuts(
+    pieces: Sequence[PdfLine], starts: Sequence[int], spans: Sequence[WordSpan]
+) -> dict[PdfLine, tuple[int, int, int]]:
+    """Find lines that run on into the next column of text, as the gap is narrow.
+
+    A column is where many full lines begin.
+
+    Args:
+        pieces: the lines of a page.
+        starts: the first character of each word of the page.
+        spans: their places.
+
+    Returns:
+        Of each such line its first word, the first one of the next column, and the one behind its last.
+    """
+    lines = defaultdict[int, list[PdfLine]](list)
+    for piece in pieces:
+        lines[round(piece.box.left)].append(piece)
+    begins = {left for left, column in lines.items() if len(column) >= _ALIGNED}
+    cuts = dict[PdfLine, tuple[int, int, int]]()
+    for piece in pieces if len(begins) > 1 else ():
+        if not piece.rightward or len(piece.text) < 2 * COLUMN_WIDTH:
+            continue
+        start, end = piece.runs[0].start, piece.runs[-1].end
+        first, last = bisect_left(starts, start), bisect_left(starts, end)
+        for at in range(bisect_left(starts, start + COLUMN_WIDTH), last):
+            is_gap = spans[at][0] - spans[at - 1][2] >= _COLUMN_GAP * piece.size
+            if is_gap and round(spans[at][0]) in begins:
+                cuts[piece] = (first, at, last)
+                break
+    whole = {left: [one for one in lines[left] if one not in cuts] for left in begins if cuts}
+    columns = {left for left, column in whole.items() if is_prose(column)}
+    is_needed = len(columns) > 1
+    return {
+        one: cut for one, cut in cuts.items() if is_needed and round(spans[cut[1]][0]) in columns
+    }
+
+
+def is_prose(column: Sequence[PdfLine]) -> bool:
+    """Return whether lines are prose: full lines of words."""
+    if len(column) < COLUMN_LINES:
+        return False
+    text = "".join(line.text for line in column)
+    letters = sum(map(str.isalpha, text))
+    chars = [one for line in column for one in repeat(width(line.text), len(line.text))]
+    widths = [line.box.right - line.box.left for line in column for _ in line.text]
+    return (
+        median(chars) >= COLUMN_WIDTH
+        and median(widths) >= _EVEN * max(widths)
+        and letters >= _LETTERS * len(text)
+    )
+
+
 def unite(boxes: Iterable[PdfBox]) -> PdfBox:
     """Return the smallest box around all."""
     left, bottom, right, top = zip(*boxes, strict=True)
@@ -218,3 +301,9 @@ def contains(outer: PdfBox, inner: PdfBox) -> bool:
     """Return whether the middle of a box lies in another."""
     x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
     return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top
+
+
+def overlap(one: PdfBox, other: PdfBox) -> bool:
+    """Return whether two boxes have a place in common, be it an edge."""
+    beside = one.left <= other.right and other.left <= one.right
+    return beside and one.bottom <= other.top and other.bottom <= one.top

@@ -35,17 +35,20 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     PdfWord,
     Shift,
     TextRun,
+    WordSpan,
     contains,
+    find_column_cuts,
     find_shift,
+    find_shiftable,
     insert_fields,
     join_pieces,
     level_size,
     usual_size,
+    words_of,
 )
 
 _WORD = re.compile(r"\S+")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
-_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b|[a-z](?=,[a-z*†‡§¶\d])")
 _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may stand for a missing value
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _GAP = 1.5  # in sizes of letters: one that no justified line has
@@ -56,8 +59,6 @@ _TURN = 0.02  # the slope of letters that do not stand upright
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
-# Of a word: left side, the character behind, right side; lower and upper side of its first character and of its last one.
-_Span = tuple[float, int, float, float, float, float, float]
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 
 
@@ -72,6 +73,7 @@ class Page:
         self._ticks = list[tuple[str, PdfBox]]()  # boxes to be ticked, however they are drawn
         self.unmapped = 0  # characters of which the file does not say what they mean
         self.filled = ""  # what its form fields hold
+        self.unseen = ""  # text beside the part of the page that is shown
         if is_written_over(self._page):
             self._ticks += () if self._page.get_rotation() else find_ticks(document, self._page)
             self._draw_annotations(document)
@@ -91,7 +93,7 @@ class Page:
         self.notes = [*self._notes()]
         self._chars = Characters(self._text)
         self._is_recognised = is_invisible(self._text)
-        self._spans, self._starts = list[_Span](), list[int]()  # of each word
+        self._spans, self._starts = list[WordSpan](), list[int]()  # of each word
         self._shiftable = list[int]()  # characters that may be raised or lowered
         self._shown_starts, self._shown = list[int](), list[Word]()
         self._words_of = dict[PdfLine, list[PdfWord]]()
@@ -138,7 +140,8 @@ class Page:
     @property
     def frame(self) -> PdfBox:
         """Return the part of the page that is shown."""
-        return PdfBox(*self._page.get_cropbox())
+        width, height = self._size
+        return PdfBox(self._left, self._top - height, self._left + width, self._top)
 
     def close(self) -> None:
         """Give PDFium's memory back."""
@@ -151,12 +154,15 @@ class Page:
         plain, first = text.translate(_MARKS), 0
         self._has_leftward = _LEFTWARD.search(text) is not None
         self._find_words(text, plain)
-        self._shiftable = self._could_be_shifted(plain)
+        self._shiftable = find_shiftable(plain, self._starts, self._spans)
         pieces = list[PdfLine]()
         for end in [*(found.start() for found in _LINE_END.finditer(text)), len(text)]:
             last = bisect_left(self._starts, end)
             pieces += self._pieces(plain, first, last)
             first = last
+        seen = [piece for piece in pieces if words_of([piece])] or pieces
+        self.unseen = " ".join(piece.text for piece in set(pieces).difference(seen))
+        pieces = [*self._cut_at_columns(plain, seen)]
         if self._is_recognised:
             usual = usual_size(pieces)
             pieces = [replace(piece, size=level_size(piece.size, usual)) for piece in pieces]
@@ -294,6 +300,16 @@ class Page:
         for begin, end in pairwise([first, *cuts, last]):
             yield self._piece(text, begin, end, *self._look_of_words(text, begin, end))
 
+    def _cut_at_columns(self, text: str, pieces: Sequence[PdfLine]) -> Iterator[PdfLine]:
+        """Yield the pieces, those cut that run on into the next column of text over a narrow gap."""
+        cuts = find_column_cuts(pieces, self._starts, self._spans)
+        for piece in pieces:
+            if piece not in cuts:
+                yield piece
+                continue
+            for first, last in pairwise(cuts[piece]):
+                yield self._piece(text, first, last, *self._look_of_words(text, first, last))
+
     def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
         """Return the letter whose look stands for some words, and that look."""
         start = self._starts[first]
@@ -359,23 +375,6 @@ class Page:
         """Return whether the first character of a word is lower than its last one, as the mark of a note is."""
         _, _, _, low, high, low2, high2 = self._spans[word]
         return text[self._starts[word]].isalnum() and high - low < SMALL * (high2 - low2)
-
-    def _could_be_shifted(self, text: str) -> list[int]:
-        """Return the places of figures and signs, and of the lower end of each word that has one."""
-        found = {
-            at
-            for shifted in _COULD_BE_SHIFTED.finditer(text)
-            for at in (shifted.start(), shifted.end() - 1)
-        }
-        for start, (_, behind, _, low, high, low2, high2) in zip(
-            self._starts, self._spans, strict=False
-        ):
-            first, last = high - low, high2 - low2
-            if last < SMALL * first:
-                found.add(behind - 1)
-            elif first < SMALL * last and text[start].isalnum():
-                found.add(start)
-        return sorted(found)
 
     def _plain(self, text: str, start: int, end: int) -> Iterator[TextRun]:
         words = text[start:end].strip()

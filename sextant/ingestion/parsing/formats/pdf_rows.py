@@ -6,16 +6,17 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise, repeat
-from statistics import median
+from itertools import groupby, pairwise
 
 from msgspec.structs import replace
 
 from sextant.ingestion.parsing.formats.pdf_lines import (
     COLUMN_LINES,
+    COLUMN_WIDTH,
     SAME_ROW,
     PdfBox,
     PdfLine,
+    is_prose,
     unite,
     words_of,
 )
@@ -24,9 +25,6 @@ from sextant.ingestion.parsing.lines import width
 
 _DOTS = re.compile(r"(?:[.…·．_]\s?){4}")
 _LEADERS = re.compile(r"(.*?[^\s.…·．_])\s*(?:[.…·．_]\s?){4,}\s*(\S.{0,40})")
-_COLUMN_WIDTH = 18  # characters of its usual line, at least
-_EVEN = 0.7  # of the longest line: the usual one of a column of text
-_LETTERS = 0.6  # of its characters, at least
 # The number or the bullet that a line begins with, set off by a tab.
 _ITEM_MARK = re.compile(
     r"[^\w\s]{1,2}|[(（\[]?\w{1,4}[.)）、\]]|(?:§\s?)?\d{1,3}(?:\.\d{1,3})*\.?|第.{1,5}"
@@ -96,7 +94,7 @@ def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
         for left, right in pairwise(lines)
         if left.box.right < right.box.left
         and _stand_side_by_side(left, right, reach=1.0)
-        and min(width(left.text), width(right.text)) >= _COLUMN_WIDTH
+        and min(width(left.text), width(right.text)) >= COLUMN_WIDTH
     ]
     gap = _common_gap(pairs)
     if gap is None:
@@ -133,21 +131,6 @@ def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
     best = max(parted, key=lambda middle: len(parted[middle]))
     columns = zip(*parted[best], strict=True)
     return best if all(map(is_prose, columns)) else None
-
-
-def is_prose(column: Sequence[PdfLine]) -> bool:
-    """Return whether lines are prose: full lines of words."""
-    if len(column) < COLUMN_LINES:
-        return False
-    text = "".join(line.text for line in column)
-    letters = sum(map(str.isalpha, text))
-    chars = [one for line in column for one in repeat(width(line.text), len(line.text))]
-    widths = [line.box.right - line.box.left for line in column for _ in line.text]
-    return (
-        median(chars) >= _COLUMN_WIDTH
-        and median(widths) >= _EVEN * max(widths)
-        and letters >= _LETTERS * len(text)
-    )
 
 
 def _without_leaders(line: PdfLine) -> PdfLine:

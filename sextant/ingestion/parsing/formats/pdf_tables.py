@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from math import isnan
 from operator import neg
 from statistics import median
@@ -37,7 +37,10 @@ _MOST_CELLS = 5000  # of a page: squared paper has more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageTable:
-    """A table of a page: its rows, the indices of its lines, their words in order, and the size of their letters."""
+    """A table of a page: its rows, the indices of its lines, their words in order, and the size of their letters.
+
+    `repeated_heads`: what the header rows say that further pages repeat.
+    """
 
     page: int
     rows: list[list[str]]
@@ -46,6 +49,7 @@ class PageTable:
     repeated: frozenset[tuple[int, int]] = frozenset()
     words: tuple[Word, ...] = ()
     size: float = 0.0
+    repeated_heads: str = ""
 
     def count_named_rows(self, start: int = 0) -> int:
         """Return the number of header rows, counted from row `start`."""
@@ -68,8 +72,15 @@ class PageTable:
         return not (is_form and all(len(set(each)) == len(each) for each in labels))
 
     def joined(self, other: PageTable) -> PageTable:
-        """Return both as one; a header row that the next page repeats is left out."""
-        skipped = int(other.rows[0] == self.rows[0])
+        """Return both as one; the header rows that the next page repeats are left out."""
+        alike = (mine == theirs for mine, theirs in zip(self.rows, other.rows, strict=False))
+        skipped = sum(takewhile(bool, alike))
+        heads = [
+            cell
+            for row, cells in enumerate(other.rows[:skipped])
+            for column, cell in enumerate(cells)
+            if (row, column) not in other.repeated
+        ]
         repeated = {
             (len(self.rows) + row - skipped, column)
             for row, column in other.repeated
@@ -81,6 +92,7 @@ class PageTable:
             last_page=other.last_page,
             repeated=self.repeated | repeated,
             words=self.words + other.words,
+            repeated_heads=" ".join([self.repeated_heads, *heads]),
         )
 
 

@@ -78,6 +78,13 @@ class TestReadingOrder:
 
         assert " ".join(prose(read([lines(written)[::-1]]))) == " ".join(written)
 
+    def test_text_beside_the_part_that_is_shown_is_not_read_and_counted(self) -> None:
+        parsed = read([[*lines(["The pump stands still."]), PdfText(70, 860, "Proof of May")]])
+
+        assert prose(parsed) == ["The pump stands still."]
+        assert parsed.omissions is not None
+        assert parsed.omissions.left_out == {"out of sight": 10}
+
     def test_a_formula_in_a_column_leaves_the_columns_as_they_are_drawn(self) -> None:
         left = lines([f"The left column has line {one}." for one in "abcdef"])
         formula = [PdfText(90, 610, "x + y"), PdfText(95, 618, "2 a"), PdfText(95, 602, "b")]
@@ -470,6 +477,21 @@ class TestRowsAndColumns:
 
         assert prose(read([page])) == [" ".join(left), " ".join(right)]
 
+    def test_a_line_that_almost_touches_the_next_column_ends_there(self) -> None:
+        columns = [
+            [f"The {name} column of this page says {word} here." for word in "abcdefghi"]
+            for name in ("first", "middle", "last")
+        ]
+        columns[0][4] = "A line of the first column that is long ends here."
+        page = [
+            PdfText(left, 760 - 14 * row, text, 8)
+            for row, texts in enumerate(zip(*columns, strict=True))
+            for left, text in zip((40, 215, 390), texts, strict=True)
+        ]
+
+        read_back = " ".join(prose(read([page])))
+        assert read_back == " ".join(" ".join(column) for column in columns)
+
     def test_code_keeps_its_lines_and_its_indentation(self) -> None:
         code = [(72, "server:"), (96, "port: 8080"), (96, "limits:"), (120, "requests: 100")]
         page: list[Drawn] = [
@@ -706,16 +728,18 @@ class TestTables:
         ]
 
     def test_a_table_that_goes_on_over_the_page_is_one_without_its_repeated_header(self) -> None:
-        header = ["代码", "含义"]
+        header = [["代码", "含义"], ["code", "meaning"]]
 
         parsed = read(
             [
-                draw_ruled_table(70, 200, [header, ["E41", "a"]]),
-                draw_ruled_table(70, 700, [header, ["E42", "b"]]),
+                draw_ruled_table(70, 200, [*header, ["E41", "a"]]),
+                draw_ruled_table(70, 700, [*header, ["E42", "b"]]),
             ]
         )
 
-        assert tables(parsed) == [[header, ["E41", "a"], ["E42", "b"]]]
+        assert tables(parsed) == [[*header, ["E41", "a"], ["E42", "b"]]]
+        assert parsed.omissions is not None
+        assert parsed.omissions.left_out == {"in running heads and feet": 15}
 
     def test_a_frame_or_an_underline_is_no_table(self) -> None:
         frame = [
