@@ -136,9 +136,7 @@ async def _ours(request: Request, error: Exception) -> Response:
 
 async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    is_chinese = request.headers.get("accept-language", "").lower().startswith("zh")
-    language = "zh" if is_chinese else "en"
-    problem = _of_validation(error.errors(), request_id_of(request), language)
+    problem = _of_validation(error.errors(), request_id_of(request), accepted_language(request))
     return answer_with(problem, request.scope["path"])
 
 
@@ -146,14 +144,21 @@ async def answer_to_http(request: Request, error: Exception) -> Response:
     """Return the response for an error of the framework, such as an unknown path."""
     assert isinstance(error, HTTPException)  # noqa: S101
     title = HTTPStatus(error.status_code).phrase
+    is_unknown = error.status_code == HTTPStatus.NOT_FOUND
     problem = Problem(
         title=title,
         status=error.status_code,
         detail=str(error.detail),
         code=title.lower().replace(" ", "_").replace("-", "_"),
+        next_step=_ROUTES[accepted_language(request)] if is_unknown else None,
         request_id=request_id_of(request),
     )
     return answer_with(problem, request.scope["path"], dict(error.headers or {}))
+
+
+def accepted_language(request: Request) -> str:
+    """Return the language of warnings and errors: the first that the client accepts, zh or en."""
+    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
 
 
 async def _client_left(_: Request, __: Exception) -> Response:
@@ -188,6 +193,7 @@ _NOT_JSON = {
         "请按 RFC 8259 书写：没有 NaN，没有注释，名称用双引号。",
     ),
 }
+_ROUTES = {"en": "/docs lists every route.", "zh": "/docs 列出了每个接口。"}
 _LISTED = {"en": "/docs lists every field with its bounds.", "zh": "/docs 列出了每个字段及其限制。"}
 
 

@@ -176,8 +176,3 @@ def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
         route_class=Route,
         generate_unique_id_function=operation_id,
     )
-
-
-def accepted_language(request: Request) -> str:
-    """Return the language of warnings and errors: the first that the client accepts, zh or en."""
-    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"

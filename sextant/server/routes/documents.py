@@ -22,8 +22,8 @@ from sextant.retrievers.cursor import ListingKey
 from sextant.server.connections import EventStream, frame
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
-from sextant.server.problems import problem_of, request_id_of
-from sextant.server.routing import DocumentId, Reader, Writer, accepted_language, rag_of
+from sextant.server.problems import accepted_language, problem_of, request_id_of
+from sextant.server.routing import DocumentId, Reader, Writer, rag_of
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.documents import (
     BoxesBody,

@@ -25,7 +25,8 @@ from sextant.server.connections import (
 )
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
-from sextant.server.routing import Admin, Reader, Writer, accepted_language, rag_of
+from sextant.server.problems import accepted_language
+from sextant.server.routing import Admin, Reader, Writer, rag_of
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.graphs import (
     ExamplesBody,

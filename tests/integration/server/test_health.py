@@ -19,6 +19,7 @@ async def test_a_path_that_is_not_there_is_a_problem_document(client: httpx.Asyn
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "not_found"
+    assert answer.json()["nextStep"] == "/docs lists every route."
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/metrics", "/v1/models"])
