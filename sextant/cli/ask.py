@@ -192,11 +192,11 @@ def _decide(stopped: DecisionNeeded | OptionInvalid) -> bool | str:
     return known.get(line.lower(), line)
 
 
-_LEAVES = frozenset({"/exit", "/quit", "/bye"})
+_LEAVES = frozenset({"exit", "quit", "bye", "退出"})  # also written as /exit
 # A path such as /etc/hosts begins a question.
 _COMMAND = re.compile(r"/[a-z?]*")
 _HELP = """Ask in Chinese or English; an answer may lean on what was said before.
-/new forgets the conversation, /exit or Ctrl-D ends it, Ctrl-C stops an answer."""
+/new forgets the conversation, exit or Ctrl-D ends it, Ctrl-C stops an answer."""
 
 
 @app.command("chat")
@@ -217,7 +217,7 @@ def chat(
 ) -> None:
     """Talk with the documents, question after question.
 
-    Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
+    Takes one question a line, also from a pipe. /new forgets what was said, exit ends.
     """
     if listed:
         with_sextant(_list)
@@ -251,7 +251,7 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
         try:
             answer = _answer(runner, rag, question, {**options, "history": tuple(history)}).answer
         except KeyboardInterrupt:
-            terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
+            terminal.note("\nStopped. Ctrl-D or exit ends the conversation.")
         except SextantError as error:
             terminal.report(error, as_json=False)
         else:
@@ -274,11 +274,9 @@ def _read_typed_questions() -> Iterator[str]:
             line = input("\n> " if shown else "").strip()
         except (EOFError, KeyboardInterrupt):
             return
-        if line.lower() in _LEAVES:
+        if line.lower().removeprefix("/") in _LEAVES:
             return
-        if line in {"/help", "/?"}:
-            terminal.note(_HELP)
-        elif line:
+        if line:
             yield line
 
 

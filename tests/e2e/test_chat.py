@@ -43,12 +43,12 @@ def chat(
 
 def test_a_question_may_lean_on_the_one_before(environment: dict[str, str], tmp_path: Path) -> None:
     first, second = "How many owners does a value have in Rust?", "And when is it freed?"
-    together, _ = chat(environment, tmp_path, "chat", first, second, "/exit", "never asked")
+    together, _ = chat(environment, tmp_path, "chat", first, second, "Exit", "never asked")
     assert "exactly one owner" in together
     assert together.count("mode ") == 2
     alone, said = chat(environment, tmp_path, "chat", first, "/new", "/help", second)
     assert together.split("mode ")[1] != alone.split("mode ")[1]
-    assert "/exit" in said
+    assert "exit or Ctrl-D" in said
 
 
 def test_what_goes_wrong_is_said_and_the_conversation_goes_on(
