@@ -126,11 +126,11 @@ def is_opposed(statement: str, quote: str, question: str = "") -> bool:
     What the question asks belongs to each clause of the statement. Denials without a word of denial ("ceased", 拒绝) are
     not found.
     """
-    if not (negates(statement) or negates(quote)):
+    said, quoted = complete_clauses(statement), complete_clauses(quote)
+    if not any(map(negates, [*said, *quoted])):
         return False
-    asked = "" if negates(question) else question
-    quoted = list(map(_Clause, complete_clauses(quote)))
-    return any(_Clause(one, asked).is_turned(quoted) for one in complete_clauses(statement))
+    asked, others = "" if negates(question) else question, list(map(_Clause, quoted))
+    return any(_Clause(one, asked).is_turned(others) for one in said)
 
 
 class _Clause:
