@@ -19,6 +19,7 @@ from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify
 from sextant.text.segmenter import cut_tagged_words, is_known_word
+from sextant.text.sentences import TITLES
 from sextant.text.statements import SURNAMES
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
@@ -27,6 +28,8 @@ CODE = "CODE"
 # Short groups of capitals, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
 _LONGEST_CLASS = 4  # Chinese characters
+# What the dictionary has behind the name of a place: 武汉市, 印度人. Of its places of two characters many are none: 长度, 英雄.
+_OF_PLACES = ("省", "市", "县", "州", "国", "人", "语", "地区", "流域", "政府")
 # Zones of other continents have names like Center, Darwin and Phoenix.
 _OLD_WORLD = ("Europe", "Asia", "Africa")
 # A title or a role right before a name.
@@ -47,7 +50,7 @@ def type_of_name(name: str) -> str:
 @remember_short(65_536)
 def type_of_class(noun: str) -> str:
     """Return the type of a noun by its head, which is its end: "build tool", 慢性疾病."""
-    return _class_behind(noun, 0)
+    return _class_behind(noun, 0, plural=True)
 
 
 @remember_short(4096)
@@ -69,7 +72,8 @@ def find_type_before(text: str, start: int, end: int) -> str:
     if role is None or not text[start].isupper() or type_of_class(role["role"]) != PERSON:
         return UNTYPED
     is_role = role["role"].islower() and " " in text[start:end]
-    return PERSON if role["dot"] or is_role else UNTYPED
+    is_title = role["dot"] and role["role"] in TITLES
+    return PERSON if is_title or is_role else UNTYPED
 
 
 def _chinese_name(name: str) -> str:
@@ -80,8 +84,10 @@ def _chinese_name(name: str) -> str:
         return PERSON
     if all(one == "nr" for _, one in words) and _is_person(name, known):
         return PERSON
-    if not more and known and tag in {"ns", "nt"}:
-        return LOCATION if tag == "ns" else ORGANIZATION
+    if not more and known and tag == "nt":
+        return ORGANIZATION
+    if not more and known and tag == "ns" and _is_known_location(simplify(name)):
+        return LOCATION
     return _not_a_person(_class_behind(name, 2))
 
 
@@ -90,11 +96,17 @@ def _is_person(name: str, known: bool) -> bool:
     return 2 + known <= len(name) <= 3 and simplify(name)[0] in SURNAMES
 
 
+def _is_known_location(name: str) -> bool:
+    return len(name) > 2 or any(is_known_word(name + kind) for kind in _OF_PLACES)
+
+
 def _latin_name(name: str) -> str:
     if name in _read_locations():
         return LOCATION
-    is_one = name[:1].isupper() and " and " not in name  # "Stations and software" are two
-    return _not_a_person(_class_behind(name, 1)) if is_one else UNTYPED
+    if not name[:1].isupper() or " and " in name:  # "Stations and software" are two
+        return UNTYPED
+    head, of, _ = name.partition(" of ")  # "Bank of England", "President of the Committee"
+    return _not_a_person(_class_behind(head, 0 if of else 1))
 
 
 @cache
@@ -116,8 +128,11 @@ def _not_a_person(kind: str) -> str:
     return UNTYPED if kind == PERSON else kind
 
 
-def _class_behind(noun: str, before: int) -> str:
-    """Return the type of the class at the end of `noun`, with at least `before` characters or words before it."""
+def _class_behind(noun: str, before: int, *, plural: bool = False) -> str:
+    """Return the type of the class at the end of `noun`, with at least `before` characters or words before it.
+
+    `plural`: the class may be in the plural, which in names is often a surname: Leslie Banks.
+    """
     known = _class_words()
     if has_cjk(noun):
         plain = simplify(noun)
@@ -125,7 +140,7 @@ def _class_behind(noun: str, before: int) -> str:
         return next(filter(None, map(known.get, ends)), UNTYPED)
     words = noun.casefold().split()
     last = words[-1].strip(".") if len(words) > before else ""
-    return known.get(last) or known.get(last.removesuffix("s")) or UNTYPED
+    return known.get(last) or known.get(last.removesuffix("s" * plural)) or UNTYPED
 
 
 @cache
@@ -144,10 +159,11 @@ _IS_A = re.compile(
     re.IGNORECASE,
 )
 _MORE = re.compile(
-    r"\s+(?:\w+ed\s+by|who|which|that|whose|where|when|and|or|but|from|in|by|for|with|at|on|to|of|directed|written|starring|based|released"
-    r"|born|known|located|used|produced|made|played|published|about)\b.*",
+    r"\s+(?:\w+ed\s+by|who|which|that|whose|where|when|(?:and|or)\s+(?:an?|the)|but|from|in|by|for|with|at|on|to|of|directed|written|starring|based|released"
+    r"|born|(?:best\s+)?known|located|used|produced|made|played|published|about)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
+_AND = re.compile(r"\s+(?:and|or)\s.*", re.IGNORECASE | re.DOTALL)
 _CHINESE_IS_A = re.compile(
     r"(?:是(?:一[个种位名座条家部本款只组类])|是指?|(?<=[”」])指|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
 )
@@ -201,7 +217,7 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> EntityD
     start, end = sentence
     verb = _behind_aside(text, at + len(name))
     found = _CHINESE_IS_A.match(text, verb, end) or _IS_A.match(text, verb, end)
-    words = _MORE.sub("", found["kind"]).strip() if found else ""
+    words = _head_of_kind(found["kind"]) if found else ""
     if found is None or not 1 < len(words) <= _LONGEST_KIND:
         return None
     first = found.start("kind")
@@ -213,6 +229,12 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> EntityD
         entity_type = CONCEPT
     description = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
     return EntityDefinition(name, at, kind, entity_type, description)
+
+
+def _head_of_kind(words: str) -> str:
+    """Return a kind without what describes it, of "film and stage actor" all, of "city and seat of a county" the first."""
+    kind = _MORE.sub("", words).strip()
+    return kind if type_of_class(kind) != UNTYPED else _AND.sub("", kind)
 
 
 def _behind_aside(text: str, at: int) -> int:

@@ -218,14 +218,8 @@ def _find_capitalised(
             and _continues_name(text, words[end - 1], words[end], begins)
         ):
             end += 1
-        if not (end == start + 1 and _is_title(text, words[start])):
+        if not (end == start + 1 and words[start][0] in TITLES):  # the "Mrs" of "Mr and Mrs Marsh"
             yield from _name(words[start:end], opens=words[start][1] in first)
-
-
-def _is_title(text: str, word: _Word) -> bool:
-    """Return whether a word is the title before a name, as in "Dr. Marsh"."""
-    spelt, _, end = word
-    return text.startswith(".", end) and spelt in TITLES
 
 
 def _continues_name(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:

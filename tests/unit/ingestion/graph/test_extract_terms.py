@@ -40,6 +40,10 @@ def test_terms_are_nouns_names_codes_and_repeated_phrases(text: str, expected: s
     assert set(names(text)) == expected
 
 
+def test_a_title_alone_is_no_name() -> None:
+    assert names("Ask Mr and Mrs Marsh, or Dr. Ines Poe.") == ["Mrs Marsh", "Ines Poe"]
+
+
 def test_words_without_content_name_nothing_in_capitals_either() -> None:
     assert names("- **WHEN** a pump\n- **THEN** SQL **WHERE** SHALL NOT fail") == ["SQL"]
     assert names("The WHO and the IT department SHALL agree.") == ["WHO", "IT"]
