@@ -13,7 +13,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from sextant.domain.errors import ConflictError, FileRejected, SextantError, Wording
+from sextant.domain.errors import (
+    ConflictError,
+    DocumentNotFound,
+    FileRejected,
+    SextantError,
+    Wording,
+)
 from sextant.domain.fair_semaphore import Shares
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import end
@@ -204,9 +210,10 @@ async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]
 
 
 def _report(error: Exception) -> None:
-    """Log why a document was not ingested; refused files and conflicts are no matter of the operator."""
+    """Log why a document was not ingested; refused files, conflicts and deleted documents are no matter of the operator."""
     if isinstance(error, SextantError):
-        level = logging.INFO if isinstance(error, FileRejected | ConflictError) else logging.WARNING
+        expected = isinstance(error, FileRejected | ConflictError | DocumentNotFound)
+        level = logging.INFO if expected else logging.WARNING
         log.log(level, "a document was not ingested: %s", error)
     else:
         log.error("a document was not ingested", exc_info=error)

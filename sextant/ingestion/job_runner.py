@@ -333,8 +333,11 @@ class JobRunner:
                     job.scope, job.document_id, batch, vectors, version=job.version
                 )
                 going.append((len(batch), asyncio.create_task(adding)))
-        finally:
-            await finish()  # store what is embedded, also if the next batch fails
+        finally:  # store what is embedded, also if the next batch, or storing one of them, fails
+            try:
+                await finish(all_but=1)
+            finally:
+                await finish()
 
     async def _release(self, job: Job, error: BaseException, wait: float = 0) -> None:
         with suppress(SextantError):

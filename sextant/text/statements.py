@@ -36,7 +36,7 @@ _NUMBER_WORD = re.compile(
 # "Article 8", 第八条 and 表一 are references to a place in a text, not numbers of something.
 _LABEL = re.compile(
     r"第[\d零〇一二三四五六七八九十百千]+[条條章节節款项項编編篇页頁部分]|[图圖表注][\d一二三四五六七八九十]+(?![\d一二三四五六七八九十]*[个個张張项項])"
-    r"|^\W*(?:\d{1,2}(?:\.\d{1,2})*|[一二三四五六七八九十]{1,3})[.、)]"
+    r"|^[^\w\n]*(?:\d{1,2}(?:\.\d{1,2})*|[一二三四五六七八九十]{1,3})[.、)]"
     r"|\b(?:section|article|chapter|clause|paragraph|part|table|figure|page|note|item|step|appendix|exhibit|annex) \d+(?:\.\d+)*",
     re.MULTILINE,
 )

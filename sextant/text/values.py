@@ -59,7 +59,7 @@ _WRITTEN = re.compile(r"(?<=\d)(?:M(?=\+?\s+[A-Za-z]|\s?[一-鿿])|[⁻⁺]?[⁰
 # Raised behind a figure: the power of a ten, else the mark of a note.
 _RAISED = r"(?:\^|(?=[⁻⁺⁰¹²³⁴-⁹]))(?P<power>[-−+⁻⁺]?[\d⁰¹²³⁴-⁹]{1,2})(?![\d⁰¹²³⁴-⁹])"
 # 4,99 and 1.234,50, as most of Europe writes them.
-_DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3})+|\d+),\d{1,2}(?![\d,])"
+_DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3}){1,6}|\d+),\d{1,2}(?![\d,])"
 _UP_TO = re.compile(rf"\s?(?:[-–—~]|to)\s?{_DECIMAL_COMMA}")
 _GROUP, _TEN = 3, 10
 _SCALE = "万亿|千亿|百亿|十亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
