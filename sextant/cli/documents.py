@@ -273,13 +273,18 @@ def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 
 def _print_documents(listed: Sequence[Document]) -> None:
     rows = [
-        (str(document.id), document.status, str(document.chunk_count), document.source)
+        (
+            str(document.id),
+            document.status,
+            str(document.chunk_count),
+            terminal.on_one_line(document.source),
+        )
         for document in listed
     ]
     terminal.table(("ID", "STATUS", "CHUNKS", "SOURCE"), rows)
     for document in listed:
         if document.error is not None:
-            terminal.warn(f"✗ {document.source}: {document.error}")
+            terminal.warn(f"✗ {terminal.on_one_line(document.source)}: {document.error}")
 
 
 @documents.command("delete")

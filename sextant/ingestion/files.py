@@ -103,7 +103,7 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
             yield from ((Path(folder, name), False) for name in outside)
             for name in sorted(names):
                 file = Path(folder, name)
-                if not name.startswith("."):
+                if not name.startswith((".", "~$")):  # hidden, or Office's mark of an open file
                     is_read = file.suffix.lower() in EXTENSIONS and _is_file(file)
                     yield file, is_read and _is_inside(file, path)
         yield from ((Path(error.filename), True) for error in closed)

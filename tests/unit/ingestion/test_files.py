@@ -14,7 +14,16 @@ from sextant.ingestion.files import find_files, find_unsupported, find_vanished,
 
 
 def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path) -> None:
-    for name in ("b.md", "A.PDF", "photo.heic", "README", ".hidden.md", "sub/c.txt", "sub/d.mp4"):
+    for name in (
+        "b.md",
+        "A.PDF",
+        "photo.heic",
+        "README",
+        ".hidden.md",
+        "~$b.docx",
+        "sub/c.txt",
+        "sub/d.mp4",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / ".git").mkdir()
