@@ -20,9 +20,6 @@ Indices = npt.NDArray[np.int32]
 
 # A relation whose type the question names outweighs the others by this factor.
 TYPE_PREFERENCE = 100.0
-# Co-occurrences of an entity that are walked, the heaviest ones. With all of them recall@5 over seven sets differs by a
-# question or two.
-_CO_OCCURRENCES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Outgoing:
 
 
 class Relations:
-    """Relations of every entity, heaviest first; its co-occurrences beyond `_CO_OCCURRENCES` come last.
+    """Relations of every entity, heaviest first.
 
     Memory is 24 bytes for each end of a relation, and 8 for each statement.
 
@@ -61,7 +58,6 @@ class Relations:
         weights: their weights, > 0.
         statements: (relation, passage) rows: where a relation is stated.
         entities: their number.
-        co_occurs: the type of mere co-occurrence; -1: none.
 
     Attributes:
         ends: source and target of every relation, shape (n, 2).
@@ -71,23 +67,13 @@ class Relations:
         stated_in: the passages that state each relation.
     """
 
-    def __init__(
-        self,
-        relations: Ints,
-        weights: Floats,
-        statements: Ints,
-        entities: int,
-        co_occurs: int = -1,
-    ) -> None:
+    def __init__(self, relations: Ints, weights: Floats, statements: Ints, entities: int) -> None:
         source, target, kind = relations.T
         self.ends: Indices = relations[:, :2].astype(np.int32)
         self.weights = weights
         node, neighbour = np.concatenate([source, target]), np.concatenate([target, source])
         both = np.tile(weights, 2)
         order, starts = np.lexsort((neighbour, -both, node)), starts_of(node, entities)
-        beyond = _beyond(np.tile(kind == co_occurs, 2)[order], starts)
-        self._walked = np.diff(starts) - np.bincount(node[order[beyond]], minlength=entities)
-        order = order[np.lexsort((beyond, node[order]))]
         self._adjacency = SparseRows(starts, neighbour[order].astype(np.intp))
         self._weights = both[order].astype(np.float32)
         self._relation = (order % max(len(relations), 1)).astype(np.int32)
@@ -111,9 +97,7 @@ class Relations:
 
     def heaviest(self, entities: Rows, limit: int) -> Outgoing:
         """Return the heaviest relations of some entities, `limit` of each at most."""
-        positions, size = self._adjacency.positions(
-            entities, np.minimum(self._walked.take(entities), limit)
-        )
+        positions, size = self._adjacency.positions(entities, limit)
         target = self._adjacency.columns.take(positions, mode="clip")
         return Outgoing(size, target, self._weights.take(positions, mode="clip"), positions)
 
@@ -144,14 +128,6 @@ class Relations:
             level = level[starts[1:].take(level) - starts.take(level) <= HUB_DEGREE]
             seen[level] = True
         return Expansion(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _beyond(co_occurring: npt.NDArray[np.bool_], starts: Rows) -> npt.NDArray[np.bool_]:
-    """Return which co-occurrences come after the first `_CO_OCCURRENCES` of their entity."""
-    so_far = np.cumsum(co_occurring)
-    before = np.concatenate([[0], so_far])[starts[:-1]]
-    beyond: npt.NDArray[np.bool_] = so_far - np.repeat(before, np.diff(starts)) > _CO_OCCURRENCES
-    return beyond & co_occurring
 
 
 _MAX_COMPARED = 512  # relation types whose meaning is compared with a question

@@ -83,7 +83,7 @@ class ScopeIndex:
             passages=passages,
             names=_names(stored),
             types=types,
-            walk=WalkIndex(_graph(stored, passages.ids.halves, types.co_occurs)),
+            walk=WalkIndex(_graph(stored, passages.ids.halves)),
             entities=IdTable(stored.entities),
             labels=stored.names,
             reports=reports,
@@ -230,7 +230,7 @@ def _names(stored: StoredGraph) -> NameTrie[int]:
     return NameTrie(entities)
 
 
-def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
+def _graph(stored: StoredGraph, chunk_ids: Ids) -> ScopeGraph:
     """Return the stored graph over the given passages, without mentions of others."""
     rows = index_of(chunk_ids, stored.chunks).astype(np.int64)
     passage = rows[stored.mention_chunk]
@@ -250,7 +250,6 @@ def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
         relations=relations,
         relation_weights=stored.relation_weight.astype(np.float32),
         statements=_statements(stored, rows),
-        co_occurs=co_occurs,
     )
 
 

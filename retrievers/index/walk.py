@@ -45,7 +45,7 @@ class ScopeGraph:
     `mentions` and `titles` hold distinct (passage, entity) pairs: the passage's text names the
     entity, or the entity's name is a title of the passage, its section or document. `relations` holds (source,
     target, type), `relation_weights` their positive weights, `statements` (relation, passage) pairs:
-    where a relation is stated. `co_occurs` is the type of mere co-occurrence in sentences; -1: none.
+    where a relation is stated.
     """
 
     passages: int
@@ -56,7 +56,6 @@ class ScopeGraph:
     relations: Ints
     relation_weights: Floats
     statements: Ints
-    co_occurs: int = -1
 
 
 class WalkIndex:
@@ -97,11 +96,7 @@ class WalkIndex:
         leaving = self.leaving.astype(np.float64)
         self.staying, self.outflow = 1 - leaving, leaving / np.maximum(self.entity_weight, TINY)
         self.relations = Relations(
-            graph.relations,
-            graph.relation_weights,
-            graph.statements,
-            graph.entities,
-            graph.co_occurs,
+            graph.relations, graph.relation_weights, graph.statements, graph.entities
         )
         self.role_shares, self.relation_share = _shares(
             self.mention_count > 0, self.title_count > 0, self.relations.strength > 0

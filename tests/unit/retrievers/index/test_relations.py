@@ -13,10 +13,10 @@ from sextant.retrievers.index.relations import Relations
 Edge = tuple[int, int, int, float]
 
 
-def relations_of(edges: Sequence[Edge], entities: int, co_occurs: int = -1) -> Relations:
+def relations_of(edges: Sequence[Edge], entities: int) -> Relations:
     table = np.array([edge[:3] for edge in edges], np.int64).reshape(-1, 3)
     weights = np.array([edge[3] for edge in edges], np.float32)
-    return Relations(table, weights, np.empty((0, 2), np.int64), entities, co_occurs)
+    return Relations(table, weights, np.empty((0, 2), np.int64), entities)
 
 
 def hops(relations: Relations, seeds: list[int], **options: int) -> list[tuple[int, ...]]:
@@ -55,23 +55,18 @@ def test_nothing_is_around_an_entity_without_relations() -> None:
     assert hops(relations_of([], 2), [0]) == []
 
 
-def test_of_a_hubs_mere_co_occurrences_the_heaviest_are_walked_and_of_all_else_everything() -> None:
+def test_of_a_hubs_relations_the_heaviest_are_walked_with_their_types() -> None:
     edges: list[Edge] = [(0, n, n % 2, float(n)) for n in range(1, 101)]
-    relations = relations_of(edges, 101, co_occurs=0)
-    walked = relations.heaviest(np.array([0, 100, 7]), 400)
-    heaviest = [
-        n for n in range(100, 0, -1) if n % 2 or n > 100 - 2 * relations_module._CO_OCCURRENCES
-    ]
-    assert walked.target.tolist() == [*heaviest, 0, 0]
-    assert walked.weights.tolist() == [*map(float, heaviest), 100, 7]
-    assert relations.kinds_at(walked.positions).tolist() == [*(n % 2 for n in heaviest), 0, 1]
-    assert relations.heaviest(np.array([0]), 3).target.tolist() == [100, 99, 98]
+    relations = relations_of(edges, 101)
+    walked = relations.heaviest(np.array([0, 100, 7]), 3)
+    assert walked.target.tolist() == [100, 99, 98, 0, 0]
+    assert walked.weights.tolist() == [100, 99, 98, 100, 7]
+    assert relations.kinds_at(walked.positions).tolist() == [0, 1, 0, 0, 1]
 
 
 def test_an_entity_is_as_strong_and_central_as_all_its_relations_make_it() -> None:
     edges: list[Edge] = [(0, n, 0, float(n)) for n in range(1, 101)]
-    few, all_ = relations_of(edges, 101, co_occurs=0), relations_of(edges, 101)
-    assert few.strength.tolist() == all_.strength.tolist()
-    every = np.arange(101)
-    assert few.centrality(every).tolist() == all_.centrality(every).tolist()
-    assert len(few.touching({0: 1.0})[0]) == 100
+    relations = relations_of(edges, 101)
+    assert relations.strength[:3].tolist() == [5050, 1, 2]
+    assert relations.centrality(np.arange(2)).tolist() == pytest.approx([100 / 110, 1 / 11])
+    assert len(relations.touching({0: 1.0})[0]) == 100
