@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,7 +36,6 @@ from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.ingestion.progress import OnProgress, Progress
-from sextant.ingestion.workers import is_dead, worker_name
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
@@ -124,7 +125,7 @@ class Ingestor:
         self._jobs = jobs
         self._settings = settings
         self._limits = Limits.of(settings)
-        self._worker = worker_name()
+        self._worker = f"{socket.gethostname()}:{os.getpid()}"
         self._runner = JobRunner(
             documents,
             jobs,
@@ -269,10 +270,7 @@ class Ingestor:
     async def _claim(
         self, user_id: str, job_id: UUID, filename: str, on_progress: OnProgress | None
     ) -> Job | JobOutcome:
-        """Claim a job; if another worker runs it, wait for its outcome.
-
-        The job of a killed worker can be claimed at once if it ran on this machine, else when its heartbeat is stale.
-        """
+        """Claim a job; if another worker runs it, wait for its outcome, or until its heartbeat is stale."""
         while True:
             claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
             if claimed is not None:
@@ -284,12 +282,9 @@ class Ingestor:
                 return JobOutcome(job.total, job.warnings)
             if job.stage is JobStage.FAILED:
                 raise _closed_job_error(job)
-            if await asyncio.to_thread(is_dead, job.worker):
-                await self._jobs.release_dead(job)
-            else:
-                if on_progress is not None:
-                    on_progress(Progress(filename, job.stage, job.done, job.total))
-                await asyncio.sleep(0.5)
+            if on_progress is not None:
+                on_progress(Progress(filename, job.stage, job.done, job.total))
+            await asyncio.sleep(0.5)
 
 
 async def _do_all(items: Sequence[T], one: Callable[[T], Awaitable[Ingested]]) -> list[Ingested]:

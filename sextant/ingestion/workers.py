@@ -1,15 +1,12 @@
-"""Names and heartbeats of processes that ingest, and the share of each user in a process."""
+"""Heartbeats of running jobs, and the share of each user in a process."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from uuid import UUID
 
 from sextant.domain.documents import Job, JobStage
@@ -17,47 +14,6 @@ from sextant.domain.errors import DependencyError, Superseded
 from sextant.domain.tasks import end
 from sextant.ingestion.progress import Progress
 from sextant.stores.work.jobs import JobStore
-
-
-def worker_name() -> str:
-    """Return a unique name of this process: host, process namespace (of a container) and id."""
-    return f"{_machine()}:{os.getpid()}"
-
-
-def is_dead(worker: str | None) -> bool:
-    """Return whether `worker` was a process of this machine and has ended; False if unknown.
-
-    A new process with the same id makes it look alive until its heartbeat is stale.
-    """
-    machine, _, process = (worker or "").rpartition(":")
-    if machine != _machine() or not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return _is_zombie(int(process))
-
-
-def _is_zombie(process: int) -> bool:
-    """Return whether a process has ended but its parent has not waited for it, by /proc."""
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] == "Z"
-
-
-def _machine() -> str:
-    # Containers may share a host name and process ids.
-    try:
-        namespace = Path("/proc/self/ns/pid").stat().st_ino
-    except OSError:
-        namespace = 0
-    return f"{socket.gethostname()}:{namespace}"
-
 
 # The interval at which progress is stored, and a lost job is noticed.
 _WATCH_SECONDS = 1.0

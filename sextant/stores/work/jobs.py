@@ -136,15 +136,6 @@ class JobStore:
             await connection.execute(_SQL["set_clock"], key)
             await connection.execute(_SQL["free_of_dead"], key)
 
-    async def release_dead(self, job: Job) -> None:
-        """Release a job whose worker is known to be dead, without waiting for a stale heartbeat.
-
-        Does nothing if the job has been closed or claimed again since it was read.
-        """
-        key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
-        async with self._database.transaction(job.scope.user_id) as connection:
-            await connection.execute(_SQL["take_from_dead"], {**key, "worker": job.worker})
-
     async def get(self, user_id: str, job_id: UUID) -> Job | None:
         """Return one job, or None."""
         jobs = await self._rows(user_id, _SQL["get"], {"user_id": user_id, "job_id": job_id})

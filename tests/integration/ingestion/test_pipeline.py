@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +23,6 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress
-from sextant.ingestion.workers import worker_name
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -199,42 +197,6 @@ async def test_a_refused_file_keeps_its_reason_until_it_is_taken_in(
     assert (listed.status, listed.error) == (DocumentStatus.READY, None)
 
 
-async def test_the_job_of_a_killed_worker_of_this_machine_is_taken_over_at_once(
-    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, scope: Scope
-) -> None:
-    registered = await documents.register(
-        scope, source="a.md", filename="a.md", media_type="text/markdown", content=GUIDE.encode()
-    )
-    killed = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE
-    )
-    worker = f"{worker_name().rpartition(':')[0]}:{killed.pid}"
-    claimed = await jobs.claim(worker, user_id=scope.user_id, job_id=registered.job_id)
-    assert claimed is not None
-    killed.kill()
-    await killed.wait()
-
-    result = await ingest_bytes(ingestor, scope, GUIDE.encode(), "a.md")
-
-    assert (result.document_id, result.chunks) == (registered.document_id, 2)
-    [job] = await jobs.list(scope)
-    assert (job.stage, job.attempts) == (JobStage.DONE, 2)
-
-
-async def test_the_job_of_a_dead_worker_is_not_taken_from_who_has_it_now(
-    documents: DocumentStore, jobs: JobStore, scope: Scope
-) -> None:
-    registered = await documents.register(
-        scope, source="a.md", filename="a.md", media_type="text/markdown", content=b"# Text"
-    )
-    first = await jobs.claim("the dead", user_id=scope.user_id, job_id=registered.job_id)
-    assert first is not None
-    await jobs.release_dead(first)
-    assert (await jobs.claim("the next", user_id=scope.user_id)) is not None
-    await jobs.release_dead(first)
-    assert await jobs.claim("a third", user_id=scope.user_id) is None
-
-
 async def test_progress_is_told_batch_by_batch(
     documents: DocumentStore, jobs: JobStore, settings: Settings, scope: Scope, tmp_path: Path
 ) -> None:
@@ -336,16 +298,18 @@ async def test_a_knowledge_base_that_is_deleted_meanwhile_is_no_fault_for_the_lo
 
 
 async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(
-    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, settings: Settings, scope: Scope
+    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
 ) -> None:
     registered = await documents.register(
         scope, source="a.txt", filename="a.txt", media_type="text/plain", content=b"Some text."
     )
     assert registered.job_id
-    for _ in range(settings.ingestion.job_attempts):
-        job = await jobs.claim("a worker", user_id=scope.user_id)
-        assert job
-        await jobs.release_dead(job)
+    for _ in range(database.settings.ingestion.job_attempts):
+        assert await jobs.claim("a worker", user_id=scope.user_id)
+        async with database.transaction(scope.user_id) as connection:
+            await connection.execute(
+                "update ingestion_jobs set heartbeat_at = now() - interval '1 hour'"
+            )
 
     with pytest.raises(FileUnsafe):
         await resumed(ingestor, scope)

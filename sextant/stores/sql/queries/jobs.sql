@@ -67,12 +67,6 @@ with held as materialized (select id from ingestion_jobs
 update ingestion_jobs j set stage = 'queued', worker = null, updated_at = now()
 from held where j.id = held.id;
 
--- name: take_from_dead
--- Release a job, if this worker still has it.
-update ingestion_jobs set worker = null, updated_at = now()
-where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
-  and worker = %(worker)s and stage not in ('done', 'failed');
-
 -- name: list
 -- The jobs of a knowledge base, newest first.
 select * from ingestion_jobs
