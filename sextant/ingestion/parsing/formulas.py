@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from lxml import etree
+from selectolax.lexbor import LexborNode
 
 Element = Any  # of lxml, which ships no types
 T = TypeVar("T")
@@ -15,6 +16,8 @@ T = TypeVar("T")
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _RELATION = re.compile(r"\s*([=≠≈≡≤≥<>∈⊂⊆→⇒⇔∝≅±×÷]|:=)\s*")
 _ONE = re.compile(r"-?(?:[\d.,]+|\w)['′!%]*")
+_MAX_DEPTH = 100
+_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
 _GLUE = re.compile(r"[\w)\]}!%′']")
 
 
@@ -149,3 +152,35 @@ def _property(element: Element, name: str, default: str) -> str:
     """Return a value of an element's properties; "" where it is given and empty."""
     found = element.find(f"{{*}}{etree.QName(element).localname}Pr/{_MATH}{name}")
     return default if found is None else str(found.get(f"{_MATH}val") or "")
+
+
+def formulas_of(node: LexborNode, is_hidden: Callable[[LexborNode], bool]) -> str:
+    """Return the formulas of an element: its own, or hidden ones, as pages have them beside pictures of formulas."""
+    if node.tag == "math":
+        return read_mathml(node)
+    if node.tag == "script" and (node.attributes.get("type") or "").startswith("math/tex"):
+        return " ".join(node.text().split())
+    return " ".join(map(read_mathml, node.css("math"))) if is_hidden(node) else ""
+
+
+def read_mathml(math: LexborNode) -> str:
+    """Return a formula as text: LaTeX where the page has it (`alttext`, an annotation), else `r^2`, `a/b`, `√(x)`."""
+    annotation = math.css_first("annotation[encoding='application/x-tex']")
+    given = math.attributes.get("alttext") or (annotation.text() if annotation else "")
+    if latex := " ".join(given.split()):
+        styled = _STYLE.match(latex)
+        return styled[1].strip() if styled else latex
+    return space_operators(_read_node(math, 0))
+
+
+def _read_node(node: LexborNode, depth: int) -> str:
+    tag = node.tag or ""
+    if tag.startswith("annotation") or depth > _MAX_DEPTH:
+        return ""
+    children = [child for child in node.iter() if child.is_element_node]
+    if not children:
+        return " ".join((node.text() or "").split())
+    if tag == "semantics":
+        children = children[:1]
+    parts = [_read_node(child, depth + 1) for child in children]
+    return write_formula(tag, parts)

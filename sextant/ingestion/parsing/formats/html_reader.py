@@ -16,10 +16,10 @@ from sextant.ingestion.parsing.formats.html_tables import (
     is_struck,
     options_out_of_sight,
     read_code,
-    read_mathml,
     read_table,
 )
 from sextant.ingestion.parsing.formats.numbering import format_number
+from sextant.ingestion.parsing.formulas import formulas_of
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence, join_figure
@@ -121,7 +121,7 @@ class Reader:
     def _replace(self, node: LexborNode) -> bool:
         """Read an element as a whole, or leave it out; return False where its children are to be read."""
         tag = node.tag or ""
-        if formula := _formulas(node, self._visibility):
+        if formula := formulas_of(node, is_hidden=self._visibility.is_hidden):
             is_apart = node.attributes.get("display") == "block"
             self._add_text(f" {formula} " if is_apart else formula)
         elif self._visibility.is_hidden(node):
@@ -151,7 +151,7 @@ class Reader:
         """Count what a hidden element says, unless it is a program's."""
         tag = node.tag or ""
         if tag not in _WORDLESS:
-            is_menu = tag in _MENUS or node.attributes.get("role") == "navigation"
+            is_menu = tag in _MENUS | _LISTS or node.attributes.get("role") == "navigation"
             reason = _IN_MENUS if is_menu else "out of sight"
             self._omissions.add_furniture(reason, node.text())
 
@@ -356,15 +356,6 @@ def _is_bold(node: LexborNode) -> bool:
 
 def _style(node: LexborNode) -> str:
     return (node.attributes.get("style") or "").replace(" ", "").lower()
-
-
-def _formulas(node: LexborNode, visibility: Visibility) -> str:
-    """Return the formulas of an element: its own, or hidden ones, as pages have them beside pictures of formulas."""
-    if node.tag == "math":
-        return read_mathml(node)
-    if node.tag == "script" and (node.attributes.get("type") or "").startswith("math/tex"):
-        return " ".join(node.text().split())
-    return " ".join(map(read_mathml, node.css("math"))) if visibility.is_hidden(node) else ""
 
 
 def _before_first(listed: LexborNode) -> int:

@@ -1,13 +1,12 @@
 """Read tables of HTML: which hold data, which rows name columns, where merged cells lie.
 
-Also here: the visibility of elements, MathML as a line of text, code with its lines.
+Also here: the visibility of elements, code with its lines.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,7 +14,6 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sextant.ingestion.parsing.blocks import Table
-from sextant.ingestion.parsing.formulas import space_operators, write_formula
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
@@ -46,6 +44,7 @@ class Visibility:
     """Decides which elements of a page are visible."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
+        self._translations = _find_translations(tree)
         self._opened = {
             target
             for node in tree.css("[aria-controls], [data-bs-target], [data-target]")
@@ -74,7 +73,8 @@ class Visibility:
             return not _is_opener(node)
         if tag == "dialog":
             return "open" not in attributes
-        return attributes.get("role") == "navigation" or self.is_off(node)
+        is_menu = attributes.get("role") == "navigation" or node.mem_id in self._translations
+        return is_menu or self.is_off(node)
 
     def is_off(self, node: LexborNode) -> bool:
         """Return whether an element is invisible by its attributes, and nothing opens it."""
@@ -96,6 +96,20 @@ class Visibility:
             or attributes.get("hidden") == "until-found"
             or _follows_opener(node)
         )
+
+
+def _find_translations(tree: LexborHTMLParser) -> set[int]:
+    """Return the lists that only link to the page in other languages."""
+    languages = defaultdict[int, list[str | None]](list)
+    for link in tree.css("li > a[hreflang]:only-child"):
+        if (item := link.parent) and item.parent:
+            languages[item.parent.mem_id].append(link.attributes["hreflang"])
+    return {
+        one.mem_id
+        for one in tree.css("ul, ol")
+        if 1 < len(found := languages[one.mem_id]) == len({*found})
+        and len(found) == sum(child.tag == "li" for child in one.iter())
+    }
 
 
 def _follows_opener(node: LexborNode) -> bool:
@@ -170,33 +184,6 @@ def _options(select: LexborNode) -> _Options:
     asks = not chosen and bool(options) and options[0].attributes.get("value") == ""
     at = chosen[-1] if chosen else 0
     return _Options([] if asks else texts[at : at + 1], [*texts[:at], *texts[at + 1 :]])
-
-
-_MAX_DEPTH = 100
-_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
-
-
-def read_mathml(math: LexborNode) -> str:
-    """Return a formula as text: LaTeX where the page has it (`alttext`, an annotation), else `r^2`, `a/b`, `√(x)`."""
-    annotation = math.css_first("annotation[encoding='application/x-tex']")
-    given = math.attributes.get("alttext") or (annotation.text() if annotation else "")
-    if latex := " ".join(given.split()):
-        styled = _STYLE.match(latex)
-        return styled[1].strip() if styled else latex
-    return space_operators(_read(math, 0))
-
-
-def _read(node: LexborNode, depth: int) -> str:
-    tag = node.tag or ""
-    if tag.startswith("annotation") or depth > _MAX_DEPTH:
-        return ""
-    children = [child for child in node.iter() if child.is_element_node]
-    if not children:
-        return " ".join((node.text() or "").split())
-    if tag == "semantics":
-        children = children[:1]
-    parts = [_read(child, depth + 1) for child in children]
-    return write_formula(tag, parts)
 
 
 def read_code(node: LexborNode) -> str:
@@ -285,9 +272,22 @@ def read_table(
         and not (header and _is_one_name(rows[header], laid_out[header]))
     ):
         header += 1
-    if not any(cell.tag == "th" for row in rows for cell in _cells_of(row)):
+    is_titled = header == 1 and _is_one_name(rows[0], laid_out[0])
+    if not any(cell.tag == "th" for row in rows[is_titled:] for cell in _cells_of(row)):
         header = _infer_header(rows, laid_out, cells)
-    return Table(laid_out, header, repeated=repeated_cells(cells))
+    elif is_titled:
+        header = 0
+    return Table(_with_groups(laid_out), header, repeated=repeated_cells(cells))
+
+
+def _with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return rows whose bullet says that they belong to a row above with its name before theirs: "Area • Total"."""
+    grouped, group = list[list[str]](), ""
+    for label, *others in rows:
+        is_part = label.startswith("•")
+        grouped.append([f"{group} {label}".strip() if is_part else label, *others])
+        group = group if is_part else label
+    return grouped
 
 
 def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:

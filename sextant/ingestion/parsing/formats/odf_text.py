@@ -12,7 +12,6 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from sextant.ingestion.parsing.blocks import Block, Image, Paragraph, lines_of
-from sextant.ingestion.parsing.formats.html_tables import read_mathml
 from sextant.ingestion.parsing.formats.odf_styles import (
     OdfNumbering,
     OdfPackage,
@@ -27,6 +26,7 @@ from sextant.ingestion.parsing.formats.stories import (
     without_page_numbers,
     write_comment,
 )
+from sextant.ingestion.parsing.formulas import read_mathml
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note

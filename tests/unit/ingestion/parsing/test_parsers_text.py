@@ -303,6 +303,27 @@ class TestMarkdown:
 
 
 class TestHtml:
+    def test_the_list_of_a_pages_translations_is_a_menu_and_tags_are_none(self) -> None:
+        items = "<li><a hreflang={} href=/a>{}</a></li><li><a hreflang={} href=/b>{}</a></li>"
+        page = "<main><p>The mill was built in 1790.</p><ul>{}</ul><ul>{}</ul></main>"
+        languages = items.format("de", "Deutsch", "zh", "中文")
+        tags = items.format("en", "Mills", "en", "Rivers")
+
+        assert prose(blocks(FileType.HTML, page.format(languages, tags))) == [
+            "The mill was built in 1790.",
+            "- Mills\n- Rivers",
+        ]
+
+    def test_rows_with_bullets_have_the_name_of_their_group(self) -> None:
+        rows = "<tr><th colspan=2>Area<tr><th>• Total<td>41 km²<tr><th>• Water<td>3 km²<tr><th>Mayor<td>Dana"
+
+        assert table(blocks(FileType.HTML, f"<table>{rows}</table>")) == [
+            ["Area", ""],
+            ["Area • Total", "41 km²"],
+            ["Area • Water", "3 km²"],
+            ["Mayor", "Dana"],
+        ]
+
     def test_navigation_scripts_and_hidden_parts_are_left_out(self) -> None:
         found = blocks(
             FileType.HTML,
@@ -683,6 +704,8 @@ class TestHtml:
             ("<tr><th>Name<th>Age<tr><th colspan=2>Cats<tr><td>Tom<td>3", 1),
             ("<tr style='display: none'><td>Sum<td>3<tr><td>Name<td>Age<tr><td>Ann<td>31", 1),
             ("<tr><th colspan=2>Pets<tr><th>Name<th>Age<tr><td>Tom<td>3", 2),
+            ("<tr><th colspan=2>Leeds<tr><th>Mayor<td>Dana<tr><th>River<td>Aire", 0),
+            ("<tr><th colspan=3>May<tr><td>Mo<td>Tu<td>We<tr><td>1<td>2<td>3", 2),
         ],
     )  # fmt: skip
     def test_the_row_of_names_is_found_without_its_tags(self, rows: str, header: int) -> None:
