@@ -16,6 +16,7 @@ from sextant.nodes.citing.evidence_part import (
     holds_value,
     is_exactly,
 )
+from sextant.nodes.citing.superlatives import Superlative
 from sextant.nodes.citing.terms import terms_of
 from sextant.nodes.citing.word_check import OF_CITED, WordCheck
 from sextant.text.characters import find_whole, normalise, plain_of
@@ -59,10 +60,17 @@ class ValueCheck(WordCheck):
 
     def _check_facts(self) -> list[Assessment]:
         found = [(fact, self._check_numbers(fact)) for fact in self._facts]
-        if _are_exchanged(found):
-            parts = tuple(part for _, some in found for _, one in some for part in one.parts)
+        parts = tuple(part for _, some in found for _, one in some for part in one.parts)
+        if _are_exchanged(found) or self._misses_superlative(parts):
             return [Assessment(Support.CONTRADICTED, 0.0, parts)]
         return _add_names([self._check_fact(fact, some) for fact, some in found])
+
+    def _misses_superlative(self, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether the numbers of these parts are not the highest, as the sentence says or the question asks."""
+        asked = Superlative(f"{self._sentence} {self._evidence.question}")
+        return bool(parts) and all(
+            asked.is_missed(self._values, part, self._parts, self._evidence.asked) for part in parts
+        )
 
     def _check_numbers(self, fact: StatedFact) -> Sequence[tuple[TextValue, Assessment]]:
         subject = self._weigh_subject(fact)
