@@ -36,6 +36,7 @@ _SUFFIX = re.compile(
   | (?: (?<=[aeiou][rt]e) | (?<=[aeiou][^\Waeiou][rt]e) ) ed $    # guaranteed, agreed
   | (?<=^free) d $                      # freed
   | (?<=\w{4}) e $                      # machine
+  | (?<=\w{2}[^\We]) e $                # page; not free
   | (?<=\w{2}[^\Waeiou]) y $            # supply, body
     """,
     re.VERBOSE,

@@ -65,6 +65,8 @@ def test_what_only_looks_inflected_is_a_word_of_its_own(word: str) -> None:
         ("agree", ["agrees", "agreed"]),
         ("guarantee", ["guarantees", "guaranteed"]),
         ("free", ["freed", "freeing"]),
+        ("page", ["pages", "paged", "paging"]),
+        ("rope", ["ropes"]),
         ("1990", ["1990s"]),
         ("pdf", ["pdfs"]),
     ],
