@@ -68,7 +68,7 @@ local: .venv/.all .cache/local/.ready ## Test the models of sentence-transformer
 	PYTHONPATH=.cache/local $(PY) -m pytest -q tests/local
 
 fuzz: .venv/.all ## Call every route with 200 generated requests; then many callers at once (twelve minutes)
-	SEXTANT_FUZZ_EXAMPLES=200 $(PY) -m pytest -q tests/e2e/test_generated_requests.py
+	STALLED_AFTER=7200 SEXTANT_FUZZ_EXAMPLES=200 $(PY) -m pytest -q tests/e2e/test_generated_requests.py
 	SEXTANT_FUZZ_SECONDS=120 $(PY) -m pytest -q tests/integration/sextant/test_many_callers.py
 
 dev: .venv/.all ## Start `langgraph dev` on the workflow, offline

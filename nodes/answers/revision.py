@@ -36,7 +36,7 @@ from sextant.nodes.citing.citations import Finished, Verdict, label_of, still_st
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.evidence_index import language_of_sentence
 from sextant.nodes.citing.markers import read_markers
-from sextant.nodes.judgements import failure_reason
+from sextant.nodes.judgements import failure_error, failure_reason
 from sextant.text.characters import estimate_tokens
 from sextant.text.stopwords import is_of_others
 
@@ -300,7 +300,7 @@ class Reviser:
             async with asyncio.timeout(_SHARE * self._budget.seconds):
                 reply, self.usage = await self._chat.structured(messages, Repairs, repair=again)
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
-            _log.warning("chat model revised nothing (%s)", failure_reason(error))
+            _log.warning("chat model revised nothing (%s)", failure_error(error))
             tried_again = again and isinstance(error, ModelOutputInvalid)
             self.usage = usage_of_failure(error, messages, self._chat.name, 2 if tried_again else 1)
             self._warn(WarningCode.REVISION_FAILED, reason=failure_reason(error))

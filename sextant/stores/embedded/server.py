@@ -209,11 +209,14 @@ class EmbeddedServer:
         with self._reviving:
             if self._use is None:
                 return
+            before = self.socket_dir
             try:
                 with _hold_lock(self.data_dir / "server.lock"):
                     self.socket_dir = _join(self.data_dir) or _launch(self.data_dir)
             except (OSError, KeyError, subprocess.SubprocessError) as error:
                 raise _cannot_start(self.data_dir, error) from error
+            if self.socket_dir != before:  # of a server that somebody else has stopped
+                shutil.rmtree(before, ignore_errors=True)
 
     def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
         """Return keywords for `psycopg.connect` as `user`; the mode of the socket's folder protects it."""
@@ -303,7 +306,10 @@ def _launch(root: Path) -> Path:
     try:
         return _when_ready(root, process)
     finally:
-        _watch(root, process.pid)
+        if process.poll() is None:
+            _watch(root, process.pid)
+        else:
+            shutil.rmtree(socket_dir, ignore_errors=True)
 
 
 def _watch(root: Path, server: int) -> None:

@@ -200,6 +200,32 @@ def test_a_busy_child_of_a_killed_server_is_ended_before_the_next_begins(folder:
     server.stop()
 
 
+def test_a_server_that_somebody_stopped_leaves_no_folder_of_its_socket(folder: Path) -> None:
+    server = EmbeddedServer.start(folder)
+    before = server.socket_dir
+    pid = server_pid(folder)
+    os.kill(pid, signal.SIGINT)
+    os.waitpid(pid, 0)
+    server.revive()
+    assert answers(server)
+    assert not before.exists()
+    server.stop()
+
+
+def test_a_server_that_cannot_start_leaves_no_folder_of_its_socket(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sockets = fresh / "sockets"
+    sockets.mkdir()
+    EmbeddedServer.start(fresh).stop()
+    with (fresh / "postgres" / "postgresql.conf").open("a") as settings:
+        settings.write("nonsense = 1\n")
+    monkeypatch.setattr(tempfile, "tempdir", str(sockets))
+    with pytest.raises(DatabaseUnavailable, match="could not be started"):
+        EmbeddedServer.start(fresh)
+    assert not list(sockets.iterdir())
+
+
 def test_the_log_of_a_running_server_is_cut_when_it_grows_too_large(folder: Path) -> None:
     server = EmbeddedServer.start(folder)
     log, kept = folder / LOG, folder / f"{LOG}.1"
