@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from sextant.facade.knowledge.graph import (
         Communities,
         CommunityView,
+        DrawnGraph,
         GraphStatus,
         KnowledgeGraph,
-        SubGraph,
     )
     from sextant.ingestion.graph.upkeep import Refreshed
     from sextant.stores.graph.protocol import Hop
@@ -203,16 +203,14 @@ def show(
     graph: GraphId = GRAPH,
     depth: Annotated[int, typer.Option("--depth", "-d", min=1, max=2, help="Steps away.")] = 1,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=50, help="Relations of each entity.")
-    ] = 10,
+        int, typer.Option("--limit", "-n", min=1, max=500, help="Entities at most.")
+    ] = 20,
     form: Annotated[GraphFormat, typer.Option("--format", "-f", help="How.")] = GraphFormat.TREE,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Show the heaviest relations around an entity."""
-    part = _run_graph(
-        graph, lambda knowledge: knowledge.around(entity, depth=depth, per_node=limit)
-    )
+    part = _run_graph(graph, lambda knowledge: knowledge.part(entity, depth=depth, limit=limit))
     terminal.show(part, partial(_print_part, form), as_json=as_json)
 
 
@@ -253,7 +251,7 @@ def _print_status(found: GraphStatus) -> None:
         )
 
 
-def _print_part(form: GraphFormat, part: SubGraph) -> None:
+def _print_part(form: GraphFormat, part: DrawnGraph) -> None:
     {
         GraphFormat.TREE: _print_tree,
         GraphFormat.TABLE: _print_table,
@@ -265,35 +263,35 @@ def _print_part(form: GraphFormat, part: SubGraph) -> None:
         )
 
 
-def _print_tree(part: SubGraph) -> None:
+def _print_tree(part: DrawnGraph) -> None:
     """Print relations under the entity that they were reached from."""
-    names = _names(part)
-    terminal.heading(f"{terminal.brief(part.center.name)} ({part.center.entity_type})")
+    names, center = _names(part), part.entities[0]
+    terminal.heading(f"{terminal.brief(center.name)} ({center.entity_type})")
     for depth, hop, near, far in _steps(part):
         arrow = "→" if hop.source_id == near else "←"
         line = f"{arrow} {hop.relation_type} {arrow} {names.get(far, far)}  {hop.weight:g}"
         terminal.say("  " * depth + line)
 
 
-def _steps(part: SubGraph) -> list[tuple[int, Hop, UUID, UUID]]:
+def _steps(part: DrawnGraph) -> list[tuple[int, Hop, UUID, UUID]]:
     """Return depth, hop, near end and far end of each hop, followed by the hops from its far end."""
-    steps = []
-    onward = [hop for hop in part.hops if hop.depth == 2]
+    steps, center = [], part.entities[0].id
+    onward = [hop for hop in part.hops if center not in (hop.source_id, hop.target_id)]
     for hop in part.hops:
-        if hop.depth == 1:
-            far = hop.other_end(part.center.id)
-            steps.append((1, hop, part.center.id, far))
+        if center in (hop.source_id, hop.target_id):
+            far = hop.other_end(center)
+            steps.append((1, hop, center, far))
             mine = [one for one in onward if far in (one.source_id, one.target_id)]
             onward = [one for one in onward if one not in mine]
             steps += [(2, one, far, one.other_end(far)) for one in mine]
     return steps
 
 
-def _names(part: SubGraph) -> dict[UUID, str]:
+def _names(part: DrawnGraph) -> dict[UUID, str]:
     return {entity.id: terminal.brief(entity.name) for entity in part.entities}
 
 
-def _print_table(part: SubGraph) -> None:
+def _print_table(part: DrawnGraph) -> None:
     names = _names(part)
     rows = [
         (
@@ -308,7 +306,7 @@ def _print_table(part: SubGraph) -> None:
     terminal.table(("DEPTH", "WEIGHT", "SOURCE", "RELATION", "TARGET"), rows)
 
 
-def _print_mermaid(part: SubGraph) -> None:
+def _print_mermaid(part: DrawnGraph) -> None:
     """Print a Mermaid flowchart with escaped names."""
     nodes = {entity.id: f"n{number}" for number, entity in enumerate(part.entities)}
     terminal.say("flowchart LR")

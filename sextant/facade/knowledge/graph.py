@@ -20,10 +20,9 @@ from sextant.stores.graph.communities.store import (
     CommunityStore,
     ListedCommunity,
 )
-from sextant.stores.graph.graph_factory import open_graph_store
 from sextant.stores.graph.neo4j.projector import Projector, open_projector
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.protocol import GraphStore, Hop
+from sextant.stores.graph.protocol import Hop
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.database import Database
 
@@ -60,20 +59,14 @@ class GraphStatus:
 
 @dataclass(frozen=True, slots=True)
 class DrawnGraph:
-    """A part of a graph to draw; `hops` join its entities, `cut`: relations lead beyond it."""
+    """A part of a graph: entities, the one in the middle first; the relations between them, the nearest and heaviest first.
+
+    `cut`: relations lead beyond it.
+    """
 
     entities: tuple[Entity, ...]
     hops: tuple[Hop, ...]
     cut: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SubGraph:
-    """The heaviest relations around an entity; `hops` come nearest first, then by falling weight."""
-
-    center: Entity
-    entities: tuple[Entity, ...]
-    hops: tuple[Hop, ...]
 
 
 class KnowledgeGraph:
@@ -114,26 +107,6 @@ class KnowledgeGraph:
         async with open_projector(self._database) as projector:
             return await _require_projector(projector).rebuild(self._scope, on_progress)
 
-    async def around(self, name: str, *, depth: int = 1, per_node: int = 10) -> SubGraph:
-        """Return the part of the graph around an entity.
-
-        Args:
-            name: its name, an alias, or its id.
-            depth: 1 or 2.
-            per_node: relations of each entity, the heaviest.
-
-        Raises:
-            EntityNotFound: no entity has this name.
-        """
-        async with open_graph_store(self._database.settings, self._database) as graph:
-            center = (await self._find(graph, name, "entity"))[0]
-            hops = await graph.neighbourhood(
-                self._scope, [center.id], depth=depth, per_node=per_node
-            )
-            ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
-            entities = _each_once(await graph.get_entities(self._scope, sorted(ends | {center.id})))
-        return SubGraph(center, tuple(entities.values()), _between(hops, entities))
-
     async def part(
         self, seed: str | None = None, *, depth: int = 1, limit: int = 100
     ) -> DrawnGraph:
@@ -169,21 +142,17 @@ class KnowledgeGraph:
     async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
         if seed is None:
             return await graph.top_entities(self._scope, limit)
-        return (await self._find(graph, seed, "seed"))[:limit]
-
-    async def _find(self, graph: GraphStore, named: str, field: str) -> list[Entity]:
-        """Return the entities of a name, an alias or an id; raise EntityNotFound if there is none."""
         try:
-            found = list(await graph.get_entities(self._scope, [UUID(named)]))
+            found = await graph.get_entities(self._scope, [UUID(seed)])
         except ValueError:
-            found = [hit.entity for hit in await graph.entities_by_alias(self._scope, [named])]
+            found = [hit.entity for hit in await graph.entities_by_alias(self._scope, [seed])]
         if not found:
             raise EntityNotFound(
-                f"No entity is called {named!r:.80}.",
+                f"No entity is called {seed!r:.80}.",
                 next_step="`sextant entities search` finds entities by words of their names.",
-                field=field,
+                field="seed",
             )
-        return found
+        return found[:limit]
 
 
 def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:

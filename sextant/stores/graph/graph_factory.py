@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
@@ -39,13 +39,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-
-@asynccontextmanager
-async def open_graph_store(settings: Settings, database: Database) -> AsyncIterator[GraphStore]:
-    """Open the graph store of the settings; close its connection to Neo4j at the end."""
-    async with AsyncExitStack() as stack:
-        yield graph_store(settings, database, stack)
 
 
 def graph_store(

@@ -80,7 +80,7 @@ async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_delete
         assert sizes == (status.record.entities, status.record.relations) == (3, 2)
         found = await rag.search("What lowers blood sugar?", graph_id="followed", mode="local")
         assert found.coded_warnings == ()
-        part = await graph.around("insulin")
+        part = await graph.part("insulin")
         assert {hop.relation_type for hop in part.hops} == {"treats", "lowers"}
         assert await graph.rebuild() > 0
 
@@ -116,7 +116,7 @@ async def test_without_its_server_everything_goes_on_and_says_so(
         assert (status.record.entities, status.record.relations) == (3, 2)
         assert status.neo4j is None
         assert "Neo4j" in status.problem
-        part = await graph.around("insulin")
+        part = await graph.part("insulin")
         assert len(part.hops) == 2
     findings = {one.name: one async for one in examine(nowhere)}
     assert findings["graph store"].health is Health.WARNING
@@ -161,4 +161,4 @@ async def test_without_a_name_there_is_nothing_to_sync(offline: Settings) -> Non
         with pytest.raises(OptionInvalid, match="No Neo4j server is named"):
             await graph.sync()
         with pytest.raises(EntityNotFound, match="nobody"):
-            await graph.around("nobody")
+            await graph.part("nobody")

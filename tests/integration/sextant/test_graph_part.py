@@ -1,4 +1,4 @@
-"""`Graph.part` and `Graph.around`: what is drawn of a graph, also while its entities are merged."""
+"""`KnowledgeGraph.part`: what is drawn of a graph, also while its entities are merged."""
 
 from __future__ import annotations
 
@@ -58,11 +58,3 @@ async def test_what_is_drawn_joins_entities_that_are_drawn_each_once(
     assert all({hop.source_id, hop.target_id} <= ids for hop in part.hops)
     assert len(part.hops) == 2
     assert not part.cut
-
-
-@pytest.mark.usefixtures("merging")
-async def test_so_is_what_stands_around_an_entity(rag: Sextant) -> None:
-    around = await (await rag.graph()).around("Heater")
-    assert sorted(one.name for one in around.entities) == ["Battery", "Heater", "Radiator"]
-    ids = {one.id for one in around.entities}
-    assert all({hop.source_id, hop.target_id} <= ids for hop in around.hops)

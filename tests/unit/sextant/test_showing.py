@@ -34,7 +34,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.facade.knowledge.graph import SubGraph
+from sextant.facade.knowledge.graph import DrawnGraph
 from sextant.ingestion.pipeline import Ingested, IngestReport
 from sextant.ingestion.progress import Progress
 
@@ -301,5 +301,5 @@ def test_an_entity_without_relations_is_shown_with_where_to_look_for_it(
     form: GraphFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     alone = Entity(uuid4(), "Osprey Register")
-    _print_part(form, SubGraph(alone, (alone,), ()))
+    _print_part(form, DrawnGraph((alone,), (), cut=False))
     assert "sextant entities show" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from uuid import uuid4
 
 import pytest
@@ -23,7 +24,7 @@ from sextant.stores.graph.evidence import (
     entity_id,
     graph_key,
 )
-from sextant.stores.graph.graph_factory import ProjectedGraph, open_graph_store
+from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.postgres import PostgresGraph
@@ -225,7 +226,8 @@ async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
         return await fetch(self, *args, **values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Bolt, "fetch", counted)
-    async with open_graph_store(nowhere, database) as graph:
+    async with AsyncExitStack() as stack:
+        graph = graph_store(nowhere, database, stack)
         for _ in range(5):
             with collect_warnings() as notices:
                 assert await graph.get_entities(scope, [uuid4()]) == []
@@ -380,7 +382,8 @@ async def test_a_server_that_is_gone_is_not_said_to_be_behind(
 ) -> None:
     nowhere = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
     await GraphRecord(database).add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
-    async with open_graph_store(nowhere, database) as graph:
+    async with AsyncExitStack() as stack:
+        graph = graph_store(nowhere, database, stack)
         with collect_warnings() as notices:
             assert await graph.neighbourhood(scope, [entity_id(scope, "Insulin")])
     assert notices == [GONE]
