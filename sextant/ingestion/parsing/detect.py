@@ -57,7 +57,7 @@ _FORMATS = {
     FileType.XLSX: (f"{_OPEN_XML}.spreadsheetml.sheet", "xlsx xlsm xltx xltm"),
     FileType.CSV: ("text/csv", "csv tsv"),
     FileType.JSON: ("application/json", "json jsonl ndjson"),
-    FileType.EML: ("message/rfc822", "eml"),
+    FileType.EML: ("message/rfc822", "eml mbox"),
     FileType.MSG: ("application/vnd.ms-outlook", "msg"),
     FileType.MHTML: ("multipart/related", "mhtml mht"),
     FileType.EPUB: ("application/epub+zip", "epub"),
@@ -129,7 +129,8 @@ _FLAT = re.compile(
     r"<office:document\s[^>]*office:mimetype=\"(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation|graphics))"
 )
 _NOTEBOOK = re.compile(r"\s*\{.*\"(?:nbformat|cells)\"\s*:", re.DOTALL)
-_HEADER = re.compile(r"(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
+# The first line of a mailbox may stand above.
+_HEADER = re.compile(r"(?:From [^\n]*\n)?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
 _MAIL_HEADER = re.compile(
     r"^(?:From|Received|Return-Path|Message-ID|MIME-Version):", re.IGNORECASE | re.MULTILINE
 )

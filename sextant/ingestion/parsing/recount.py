@@ -176,9 +176,9 @@ def _ipynb(content: bytes) -> Iterator[SourcePart]:
 
 
 def _eml(content: bytes) -> Iterator[SourcePart]:
-    from email import message_from_bytes  # few files are mail
+    from sextant.ingestion.parsing.formats.eml import parse_mime  # few files are mail
 
-    yield from _message(message_from_bytes(content))
+    yield from _message(parse_mime(content))
 
 
 def _message(part: Message) -> Iterator[SourcePart]:

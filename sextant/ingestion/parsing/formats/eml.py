@@ -5,11 +5,14 @@ Also here: web pages that were saved in the form of a mail.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from email.mime.message import MIMEMessage
+from email.mime.multipart import MIMEMultipart
 from email.parser import BytesParser
 from email.policy import compat32
 from mimetypes import guess_extension
@@ -30,6 +33,8 @@ from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.structure import Omissions, build_structure, finish_blocks
 from sextant.text.characters import clean_text
 
+# The line before each message of a mailbox, and the first header.
+_ENVELOPE = re.compile(rb"^From [^\r\n]*\d\d:\d\d[^\r\n]*\r?\n(?=[\w-]+:)", re.MULTILINE)
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 DEEPEST = 8  # messages forwarded inside each other
@@ -45,8 +50,18 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def parse_mime(content: bytes) -> Part:
-    """Return the tree of a message's parts; under the newer policies one malformed header makes it unreadable."""
-    return BytesParser(policy=compat32).parsebytes(content)
+    """Return the tree of a message's parts, or of those of a mailbox (RFC 4155).
+
+    Under the newer policies one malformed header makes it unreadable.
+    """
+    parser = BytesParser(policy=compat32)
+    messages = _ENVELOPE.split(content)[1:]
+    if len(messages) < 2:
+        return parser.parsebytes(content)
+    mailbox = MIMEMultipart()
+    for message in messages:
+        mailbox.attach(MIMEMessage(parser.parsebytes(message)))
+    return mailbox
 
 
 def read_mail(message: Part, limits: Limits) -> Blocks:

@@ -44,7 +44,9 @@ class Visibility:
     """Decides which elements of a page are visible."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
-        self._translations = _find_translations(tree)
+        self._menus = _find_translations(tree)
+        # The link at each heading by which a reader of a wiki edits the section.
+        self._menus |= {node.mem_id for node in tree.css("span.mw-editsection")}
         self._opened = {
             target
             for node in tree.css("[aria-controls], [data-bs-target], [data-target]")
@@ -73,7 +75,7 @@ class Visibility:
             return not _is_opener(node)
         if tag == "dialog":
             return "open" not in attributes
-        is_menu = attributes.get("role") == "navigation" or node.mem_id in self._translations
+        is_menu = attributes.get("role") == "navigation" or node.mem_id in self._menus
         return is_menu or self.is_off(node)
 
     def is_off(self, node: LexborNode) -> bool:

@@ -171,6 +171,7 @@ _MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
 _MOST_MERGES = 10_000
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
+_AS_EXCEL = {"47": "mm:ss.0"}  # in place of "mmss.0", which the standard has by mistake
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
@@ -229,7 +230,7 @@ class Workbook:
             one.get("numFmtId", ""): one.get("formatCode", "")
             for one in self._shared("styles", "{*}numFmts/{*}numFmt")
         }
-        codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | codes
+        codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | _AS_EXCEL | codes
         styles = self._shared("styles", "{*}cellXfs/{*}xf")
         self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
         fonts = [*map(_is_struck, self._shared("styles", "{*}fonts/{*}font"))]

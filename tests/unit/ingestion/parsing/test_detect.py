@@ -29,6 +29,11 @@ def archive(*names: str) -> bytes:
         (b'{"a": 1}', "a.json", FileType.JSON),
         (b"<p>x</p>", "a.htm", FileType.HTML),
         (b"From: a@b\n\nHi", "a.eml", FileType.EML),
+        (
+            b"From a@b Fri May  1 09:00:00 2026\nFrom: a@b\nMessage-ID: <1@b>\n\nHi",
+            "may.txt",
+            FileType.EML,
+        ),
         (b"plain words", "README", FileType.TXT),
         (b"plain words", "a.rst", FileType.TXT),
         (b"%PDF-1.7\n", "a.pdf", FileType.PDF),

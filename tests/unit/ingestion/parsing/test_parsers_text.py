@@ -303,9 +303,10 @@ class TestMarkdown:
 
 
 class TestHtml:
-    def test_the_list_of_a_pages_translations_is_a_menu_and_tags_are_none(self) -> None:
+    def test_translations_and_links_to_edit_a_wiki_are_menus_and_tags_are_none(self) -> None:
         items = "<li><a hreflang={} href=/a>{}</a></li><li><a hreflang={} href=/b>{}</a></li>"
-        page = "<main><p>The mill was built in 1790.</p><ul>{}</ul><ul>{}</ul></main>"
+        edit = "<span class=mw-editsection>[<a href=/edit>edit</a>]</span>"
+        page = f"<main>{edit}<p>The mill was built in 1790.</p><ul>{{}}</ul><ul>{{}}</ul></main>"
         languages = items.format("de", "Deutsch", "zh", "中文")
         tags = items.format("en", "Mills", "en", "Rivers")
 
@@ -970,6 +971,21 @@ class TestJson:
 
 
 class TestMail:
+    def test_the_messages_of_a_mailbox_are_read_one_after_the_other(self) -> None:
+        mailbox = (
+            b"From ann@heron.example Fri May  1 09:00:00 2026\r\nFrom: Ann\r\nSubject: Pump\r\n\r\nIt stands still.\r\n"
+            b"From Monday on it runs.\r\n\r\n"
+            b"From bob@heron.example Sat May  2 10:30:00 2026\r\nFrom: Bob\r\nSubject: Gate\r\n"
+            b"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nSXQgaXMgb3Blbi4=\r\n"
+        )
+
+        found = blocks(FileType.EML, mailbox)
+
+        assert [text for _, text in headings(found)] == ["Pump", "Gate"]
+        assert " ".join(" ".join(prose(found)).split()) == (
+            "From: Ann It stands still. From Monday on it runs. From: Bob It is open."
+        )
+
     def message(self, **headers: str) -> EmailMessage:
         made = EmailMessage()
         for name, value in {
