@@ -156,7 +156,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.USER_WITHOUT_DOCUMENTS: "The vector store has no documents of this user: check user_id and user_field.",
     WarningCode.ENTITIES_NOT_NAMED: "The question names no entity of the graph; the results are ranked by similarity and the graph.",
     WarningCode.REPORTS_MISSING: "There are no community reports yet; the passages come from keyword and vector search. "
-    "`sextant communities build` writes the reports.",
+    "`sextant communities build` writes the reports, where the graph has related entities.",
     WarningCode.REPORTS_NOT_FILTERED: "Community reports cover all documents and cannot be filtered, so the results have "
     "none.",
     WarningCode.FILTERS_UNKNOWN: "This knowledge base has no document or section with these filters: {ids}. The list of its "

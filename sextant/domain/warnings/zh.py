@@ -158,7 +158,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.USER_WITHOUT_DOCUMENTS: "向量库中没有该用户的文档，请检查 user_id 与 user_field",
     WarningCode.ENTITIES_NOT_NAMED: "问题没有提到知识图谱中的实体，结果按相似度与图谱排序",
     WarningCode.REPORTS_MISSING: "知识库还没有社区报告，全局检索按关键词与相似度返回原文；"
-    "运行 `sextant communities build` 生成",
+    "图谱中有相互关联的实体时，运行 `sextant communities build` 生成",
     WarningCode.REPORTS_NOT_FILTERED: "社区报告概括全库，无法按条件筛选，本次结果不含社区报告",
     WarningCode.FILTERS_UNKNOWN: "知识库里没有筛选条件所指的文档或章节：{ids}；文档列表给出其 ID 和来源",
     WarningCode.TYPES_MISSPELT: "知识库里没有筛选条件所指的实体类型：{types}；是否指 {near}？",
