@@ -49,9 +49,10 @@ ApproveSources = Annotated[
 
 @app.command("ask")
 def ask(
-    question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="The question, in Chinese or English.")
-    ] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QUESTION", help="The question, in Chinese or English."),
+    ] = None,
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
     top_k: TopK = None,
@@ -99,6 +100,7 @@ def ask(
 
     Images and tables given with it are taken into account.
     """
+    question = " ".join(words or ())
     if bool(question) == bool(resume):
         raise typer.BadParameter("give a question, or --resume with the name of a report")
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}

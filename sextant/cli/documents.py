@@ -20,6 +20,7 @@ from sextant.cli.session import (
     Explain,
     GraphId,
     ListByDefault,
+    Words,
     chosen_graph,
     document_id,
     print_estimate,
@@ -46,7 +47,7 @@ app.add_typer(chunks, name="chunks")
 
 @chunks.command("search")
 def search_chunks(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.")],
+    words: Words,
     graph: GraphId = GRAPH,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=1000, help="Results on a page.")
@@ -67,7 +68,7 @@ def search_chunks(
     as_json: AsJson = False,
 ) -> None:
     """Show the best passages and what they are about."""
-    read = read_filters(filters)
+    read, question = read_filters(filters), " ".join(words)
 
     async def search(chunks: Chunks) -> ChunkSearchResponse:
         from sextant.retrievers.chunk_search.search import SearchRequest

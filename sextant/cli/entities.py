@@ -19,6 +19,7 @@ from sextant.cli.session import (
     Explain,
     GraphId,
     ListByDefault,
+    Words,
     chosen_graph,
     print_estimate,
     read_filters,
@@ -112,7 +113,7 @@ def _print_entities(found: Sequence[Entity]) -> None:
 
 @entities.command("search")
 def search_entities(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
+    words: Words,
     graph: GraphId = GRAPH,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=100, help="Results on a page.")
@@ -140,6 +141,7 @@ def search_entities(
     """Find entities by meaning, by words and by the graph."""
     from sextant.retrievers.entity_search.options import SearchOptions
 
+    text = " ".join(words)
     types = (f"entityTypes={one}" for one in entity_type or ())
     options = SearchOptions(
         top_k=limit,

@@ -16,6 +16,7 @@ from sextant.cli.session import (
     Explain,
     GraphId,
     Mode,
+    Words,
     chosen_graph,
     read_filters,
     run_interruptible,
@@ -39,7 +40,7 @@ app = typer.Typer()
 
 @app.command("search")
 def search(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.")],
+    words: Words,
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
     limit: Annotated[
@@ -58,7 +59,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show what a question retrieves, best first. Passages; with `global` reports too."""
-    read = read_filters(filters)
+    read, question = read_filters(filters), " ".join(words)
 
     async def searched(rag: Sextant) -> tuple[Retrieval, RetrievalSettings]:
         chosen = await chosen_graph(rag, graph)

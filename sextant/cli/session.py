@@ -216,6 +216,9 @@ def usage_text(usage: Usage, cost: float | None) -> str:
 
 GRAPH = DEFAULT_GRAPH
 STANDARD = Path("-")  # standard input or output, where a file is named
+Words = Annotated[
+    list[str], typer.Argument(metavar="QUESTION", help="Words, with or without quotes.")
+]
 GraphId = Annotated[str, typer.Option("--graph", "-g", help="The knowledge base.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]

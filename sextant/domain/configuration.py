@@ -242,11 +242,11 @@ def _refuse_unknown_names(env_file: str | Path, overrides: Mapping[str, object])
         if name not in fields:
             raise _unknown(name, fields)
     known = {_variable_name(path) for path, *_ in _leaves(Settings.model_construct())}
-    known |= {_variable_name((name,)) for name in fields}
-    known.add(_EVAL_DIR)
+    groups = {_variable_name((name,)) for name in fields}
     dotenv = DotEnvSettingsSource(Settings, env_file=env_file).env_vars
     for variable in (*os.environ, *(name.upper() for name in dotenv)):
-        if variable.upper().startswith(PREFIX) and variable.upper() not in known:
+        name = variable.upper()
+        if name.startswith(PREFIX) and name not in {*known, *groups, _EVAL_DIR}:
             raise _unknown(variable, sorted(known))
 
 
@@ -285,8 +285,11 @@ def _invalid(error: ValidationError) -> SettingsInvalid:
     path = tuple(str(part) for part in first["loc"])
     may_show = first["type"] != "missing" and not _is_secret(path)
     given = f" (it is {first['input']!r})" if may_show else ""
+    leaves = {leaf: info for leaf, info, *_ in _leaves(Settings.model_construct())}
+    own = _variable_name(path)
+    shared = _variable(path, leaves[path]) if path in leaves else own
     return SettingsInvalid(
         f"The setting {'.'.join(path)} cannot be used: {describe_error(first)}{given}.",
-        next_step=f"Change or unset {_variable_name(path)}. {_SEE}",
+        next_step=f"Change or unset {own if own in os.environ else shared}. {_SEE}",
         field=".".join(path),
     )

@@ -129,6 +129,13 @@ def test_taking_documents_in_without_a_chat_model_loads_no_langchain() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_a_question_may_be_typed_without_quotes(monkeypatch: pytest.MonkeyPatch) -> None:
+    rag = AsyncMock()
+    monkeypatch.setattr("sextant.cli.search.with_sextant", lambda work, **_: asyncio.run(work(rag)))
+    assert cli.run(["search", "how", "many", "days?", "--graph", "hr", "--json"]) == 0
+    assert rag.search.await_args.args == ("how many days?",)
+
+
 def test_an_unknown_command_or_option_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["conifg"]) == 2
     assert "conifg" in capsys.readouterr().err

@@ -31,6 +31,7 @@ def test_a_decision_tells_what_did_not_follow_it(
 ) -> None:
     merged = Entity(uuid4(), "World Health Organization", "TERM")
     rag = AsyncMock()
+    rag.find_graph.return_value = "kb"
     rag.entities.return_value.merge.return_value = merged
     rag.graphs.return_value = [
         GraphInfo("kb", 1, 1, coded_warnings=warnings),
