@@ -67,7 +67,8 @@ class Bench(Ours):
     async def vector_chunks(self, number: int) -> list[ChunkHit]:
         """Return our vector lane, whole chunks."""
         question = self.questions[number]
-        return await self.chunks.vector_search(scope_of(question.tenant), question.vector, 10)
+        scope = scope_of(question.tenant)
+        return await self.chunks.hits(scope, await self.chunks.nearest(scope, question.vector, 10))
 
     def ilike(self, collation: str) -> Search:
         """Return the rival's keyword lane."""
@@ -91,7 +92,8 @@ class Bench(Ours):
         """Return our keyword lane, whole chunks."""
         question = self.questions[number]
         scope = scope_of(question.tenant)
-        return await self.chunks.keyword_search(scope, question.keywords, WANTED)
+        found = await self.chunks.keyword_matches(scope, question.keywords, WANTED)
+        return await self.chunks.hits(scope, found)
 
     def rows(self, found: Scored) -> list[int]:
         """Return the rows of chunks."""
@@ -147,9 +149,9 @@ class Bench(Ours):
     async def _same_counts(self, question: Question) -> bool:
         scope = scope_of(question.tenant)
         true = await self.plain.counted(question, None)
-        chunks = await self.chunks.keyword_search(scope, question.keywords, WANTED)
+        best_matches = await self.chunks.keyword_matches(scope, question.keywords, WANTED)
         held = await self.chunks.keyword_matches(scope, question.keywords, 10**6)
-        best = {self._rows[hit.chunk.id]: int(hit.score) for hit in chunks}
+        best = dict(zip(self.rows(best_matches), map(int, best_matches.scores), strict=True))
         scores = map(int, held.scores)
         everything = dict(zip(self.rows(held), scores, strict=True))
         right = all(true.get(row) == count for row, count in best.items())

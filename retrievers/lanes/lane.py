@@ -27,6 +27,7 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.postgresql.values import Scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of
@@ -99,12 +100,9 @@ class VectorLane:
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
         vector = await self.embedder.embed_query(query.text)
-        scope, k = query.scope, query.limit
-        if query.filters is not None:
-            hits = await self.chunks.vector_search(scope, vector, k, query.filters)
-            return _without_texts([hit.chunk.id for hit in hits], [hit.score for hit in hits])
-        found = await self.chunks.nearest(scope, vector, k)
-        return _without_texts(found.ids, found.scores)
+        return _without_texts(
+            await self.chunks.nearest(query.scope, vector, query.limit, query.filters)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +114,19 @@ class KeywordLane:
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Search the scope's texts; a question of stop words only finds nothing."""
-        scope, words, k = query.scope, query.keywords, query.limit
-        if not words:
+        if not query.keywords:
             return []
-        if query.filters is not None:
-            hits = await self.chunks.keyword_search(scope, words, k, query.filters)
-            return _without_texts([hit.chunk.id for hit in hits], [hit.score for hit in hits])
-        found = await self.chunks.keyword_matches(scope, words, k)
-        return _without_texts(found.ids, found.scores)
+        return _without_texts(
+            await self.chunks.keyword_matches(
+                query.scope, query.keywords, query.limit, query.filters
+            )
+        )
 
 
-def _without_texts(ids: Iterable[object], scores: Iterable[float]) -> list[RetrievedItem]:
+def _without_texts(found: Scored) -> list[RetrievedItem]:
     return [
-        RetrievedItem(ItemKind.CHUNK, str(id_), "", max(score, LEAST_SCORE))
-        for id_, score in zip(ids, scores, strict=True)
+        RetrievedItem(ItemKind.CHUNK, id_, "", max(score, LEAST_SCORE))
+        for id_, score in zip(found.ids, found.scores, strict=True)
     ]
 
 

@@ -97,7 +97,8 @@ class ScopeRows:
         """Search the gram index; return the documents that the vector store would."""
         if self._is_elsewhere:
             return []
-        hits = await self._chunks.keyword_search(self.scope, keywords, k)
+        found = await self._chunks.keyword_matches(self.scope, keywords, k)
+        hits = await self._chunks.hits(self.scope, found)
         return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
 
     def statement(self, keywords: Sequence[str], k: int) -> str:

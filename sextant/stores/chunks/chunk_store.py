@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 from psycopg.errors import DataException
-from psycopg.rows import args_row, dict_row, scalar_row
+from psycopg.rows import args_row, scalar_row
 
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
@@ -125,19 +125,18 @@ class ChunkStore:
         self._database = database
         self._settings = database.settings.retrieval
 
-    async def vector_search(
+    async def nearest(
         self, scope: Scope, vector: Vectors, k: int, filters: ChunkFilters | None = None
-    ) -> list[ChunkHit]:
-        """Return the `k` nearest chunks; score = cosine similarity, best first.
+    ) -> Scored:
+        """Return the ids and cosine similarities of the `k` nearest chunks, best first.
 
-        Returns exactly min(k, number of matching chunks) hits. Filtered searches, and scopes in the
-        shared partition, are scanned exactly. An HNSW search that returns too few hits, or that a
-        sample proves wrong, is repeated exactly.
+        Returns exactly min(k, number of matching chunks). Filtered searches, and scopes in the shared partition, are
+        scanned exactly. An HNSW search that returns too few, or that a sample proves wrong, is repeated exactly.
 
         Args:
             scope: the knowledge base to search.
             vector: the question's embedding, shape (dimension,).
-            k: the number of hits.
+            k: the number of chunks.
             filters: restrict the chunks that may be returned.
 
         Raises:
@@ -145,38 +144,23 @@ class ChunkStore:
             EmbeddingModelChanged: the stored vectors have another length.
         """
         if k < 1:
-            return []
-        if filters is None:
-            return await self._whole(scope, await self.nearest(scope, vector, k))
-        async with self._open_filtered(scope) as (connection, found):
-            if found is None:
-                return []
-            values = {
-                "scope_id": found.scope_id,
-                "partition_key": found.partition_key,
-                "vector": np.ascontiguousarray(vector, dtype=np.float32),
-                "k": k,
-            }
-            with _check_dimension():
-                return await _hits(connection, "vector_search", filters, values)
-
-    async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Scored:
-        """Return the ids and cosine similarities of the `k` nearest chunks, best first.
-
-        Raises:
-            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-            EmbeddingModelChanged: the stored vectors have another length.
-        """
-        if k < 1:
             return Scored([], [])
-        width = min(1000, max(self._settings.hnsw_ef_search, k))
-        values = np.ascontiguousarray(vector, dtype=np.float32), k, width
+        question = np.ascontiguousarray(vector, dtype=np.float32)
         with _check_dimension():
-            found = await self._database.call(scope, _CHUNK_STORE_SQL["nearest"], *values)
-        return Scored.decode(found)
+            if filters is not None:
+                values = {"vector": question, "k": k}
+                return await self._search_filtered(scope, "vector_search", filters, values)
+            width = min(1000, max(self._settings.hnsw_ef_search, k))
+            query = _CHUNK_STORE_SQL["nearest"]
+            return Scored.decode(await self._database.call(scope, query, question, k, width))
 
-    async def keyword_matches(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
-        """Return the ids and scores of the best `k` chunks for `keyword_search`.
+    async def keyword_matches(
+        self, scope: Scope, keywords: Sequence[str], k: int, filters: ChunkFilters | None = None
+    ) -> Scored:
+        """Return the chunks that contain keywords as ILIKE finds them, most distinct keywords first.
+
+        Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
+        id. score = number of keywords + density ÷ (1 + density).
 
         Raises:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
@@ -184,8 +168,11 @@ class ChunkStore:
         words = lowercase_words(keywords)
         if k < 1 or not words:
             return Scored([], [])
-        values = (*word_values(words), _TEXTS_PER_HIT * k, k)
-        answer = await self._database.call(scope, _CHUNK_STORE_SQL["held"], *values)
+        if filters is not None:
+            values = {"words": words, "k": k}
+            return await self._search_filtered(scope, "keyword_search", filters, values)
+        values_of_words = (*word_values(words), _TEXTS_PER_HIT * k, k)
+        answer = await self._database.call(scope, _CHUNK_STORE_SQL["held"], *values_of_words)
         return Scored.of(rank_keyword_rows(answer or b"", k))
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
@@ -198,32 +185,6 @@ class ChunkStore:
     def database(self) -> Database:
         """Return the database that stores the chunks."""
         return self._database
-
-    async def keyword_search(
-        self,
-        scope: Scope,
-        keywords: Sequence[str],
-        k: int,
-        filters: ChunkFilters | None = None,
-    ) -> list[ChunkHit]:
-        """Return chunks that contain keywords as ILIKE finds them, most distinct keywords first.
-
-        Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
-        id. score = number of keywords + density ÷ (1 + density).
-
-        Raises:
-            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-        """
-        if filters is None:
-            return await self._whole(scope, await self.keyword_matches(scope, keywords, k))
-        words = lowercase_words(keywords)
-        if k < 1 or not words:
-            return []
-        async with self._open_filtered(scope) as (connection, found):
-            if found is None:
-                return []
-            values = _keyword_values(found, words, k)
-            return await _hits(connection, "keyword_search", filters, values)
 
     async def matching_ids(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
         """Return the ids of the chunks that match the filters, ascending, as halves of shape (n, 2)."""
@@ -262,6 +223,12 @@ class ChunkStore:
         values = key_of(scope) | {"ids": id_array(ids)}
         rows = await self._database.read(scope.user_id, _GET, values)
         return [read_stored_chunk(row) for row in rows]
+
+    async def hits(self, scope: Scope, found: Scored) -> list[ChunkHit]:
+        """Return the chunks that a search found, in its order; those deleted meanwhile are skipped."""
+        wanted = list(map(UUID, found.ids))
+        score_by_id = dict(zip(wanted, found.scores, strict=True))
+        return [ChunkHit(chunk, score_by_id[chunk.id]) for chunk in await self.get(scope, wanted)]
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the fields that results show of these chunks, in this order, as rows."""
@@ -312,11 +279,21 @@ class ChunkStore:
             await connection.execute(custom_plans(), timeout)
             yield connection, found
 
-    async def _whole(self, scope: Scope, found: Scored) -> list[ChunkHit]:
-        """Return the chunks with these ids and scores; skip those deleted meanwhile."""
-        wanted = list(map(UUID, found.ids))
-        score_by_id = dict(zip(wanted, found.scores, strict=True))
-        return [ChunkHit(chunk, score_by_id[chunk.id]) for chunk in await self.get(scope, wanted)]
+    async def _search_filtered(
+        self, scope: Scope, search: str, filters: ChunkFilters, values: dict[str, Any]
+    ) -> Scored:
+        """Return what a search finds among the chunks that match the filters."""
+        async with self._open_filtered(scope) as (connection, found):
+            if found is None:
+                return Scored([], [])
+            key = {"scope_id": found.scope_id, "partition_key": found.partition_key}
+            grams = _salted_grams(values.get("words", ()), found.scope_id)
+            cursor = connection.cursor(binary=True)
+            await cursor.execute(
+                filter_condition(search), filter_values(filters) | key | values | grams
+            )
+            rows = await cursor.fetchall()
+        return Scored([str(id_) for id_, _ in rows], [float(score) for _, score in rows])
 
 
 @contextmanager
@@ -334,20 +311,12 @@ def _check_dimension() -> Iterator[None]:
         ) from error
 
 
-def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, object]:
-    grams = salt_grams(words, scope.scope_id)
+def _salted_grams(words: Sequence[str], scope_id: int) -> dict[str, object]:
+    """Return the grams of words, each with the number of its word from 1, as values of a query."""
+    if not words:
+        return {}
+    grams = salt_grams(words, scope_id)
     return {
-        "scope_id": scope.scope_id,
-        "words": words,
         "gram_words": id_array(index for index, group in enumerate(grams, start=1) for _ in group),
         "grams": id_array(np.concatenate(grams).tolist()),
-        "k": k,
     }
-
-
-async def _hits(
-    connection: Connection, search: str, filters: ChunkFilters, values: dict[str, object]
-) -> list[ChunkHit]:
-    cursor = connection.cursor(row_factory=dict_row, binary=True)
-    await cursor.execute(filter_condition(search), filter_values(filters) | values)
-    return [ChunkHit(read_stored_chunk(row), float(row["score"])) async for row in cursor]

@@ -14,6 +14,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.chunk_hits import vector_hits
 
 PASSAGES = [
     CorpusPassage("p1", "张三", "张三的妻子是李四。"),
@@ -28,7 +29,7 @@ async def test_upkeep_leaves_the_vectors_of_a_corpus_where_they_are(
     await load_corpus(own_database, embedder, scope, PASSAGES)
     await GraphUpkeep(own_database, embedder).refresh(scope)
     vector = await embedder.embed_query("张三的妻子")
-    assert len(await ChunkStore(own_database).vector_search(scope, vector, 2)) == 2
+    assert len(await vector_hits(ChunkStore(own_database), scope, vector, 2)) == 2
 
 
 async def test_a_load_that_broke_off_before_the_graph_goes_on_there(

@@ -19,6 +19,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest
 from sextant.testing.replies import Reply, fence_json
+from tests.integration.chunk_hits import keyword_hits
 from tests.integration.graph.conftest import Running, RunningWith
 
 SITES = ("Graz", "Brno")
@@ -221,7 +222,7 @@ async def test_another_tenants_table_is_not_read(
     ingestor: Ingestor, database: Database, scope: Scope, stored: Path
 ) -> None:
     await ingestor.ingest(scope, [stored])
-    [hit] = await ChunkStore(database).keyword_search(scope, ["Part-000"], 1)
+    [hit] = await keyword_hits(ChunkStore(database), scope, ["Part-000"], 1)
     tables, chunk_id = TableStore(database), str(hit.chunk.id)
     stranger = Scope(user_id=f"{scope.user_id}-other", graph_id=scope.graph_id)
     own, foreign = await asyncio.gather(

@@ -28,6 +28,7 @@ from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing
+from tests.integration.chunk_hits import keyword_hits
 from tests.pictures import picture
 
 SEEN = "柱状图：华北 40，华南 60。"
@@ -87,7 +88,7 @@ async def test_images_are_found_by_their_captions_whose_offsets_hold(
     assert result.error is None
     assert len(endpoint.chat_requests) == 2
     assert "销售报告" in endpoint.chat_requests[0].prompt
-    [hit, *_] = await ChunkStore(database).keyword_search(scope, ["柱状图"], 5)
+    [hit, *_] = await keyword_hits(ChunkStore(database), scope, ["柱状图"], 5)
     chunk = hit.chunk
     assert (chunk.text, chunk.modality) == (SEEN, Modality.IMAGE)
     assert chunk.section_path == ("销售报告",)
@@ -114,7 +115,7 @@ async def test_an_image_that_cannot_be_described_costs_a_warning_and_no_document
         [result] = await ingestor.ingest(scope, [report(tmp_path / "a.docx", "black", "red")])
     assert result.error is None
     assert any("1 of 2 images were not described" in str(warning) for warning in result.warnings)
-    assert await ChunkStore(database).keyword_search(scope, ["柱状图"], 5)
+    assert await keyword_hits(ChunkStore(database), scope, ["柱状图"], 5)
 
 
 async def test_an_image_file_that_nobody_can_describe_is_refused_with_the_reason(

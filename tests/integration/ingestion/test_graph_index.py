@@ -23,6 +23,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.resuming import resumed
 from tests.integration.ingestion.uploading import ingest_bytes
 
@@ -220,7 +221,7 @@ async def test_a_document_stays_searchable_when_only_its_graph_fails(
 
     [job] = await jobs.list(scope)
     assert (job.stage, job.error) == (JobStage.FAILED, "a bug")
-    assert len(await ChunkStore(database).keyword_search(scope, ["加热回路"], 10)) == 1
+    assert len(await keyword_hits(ChunkStore(database), scope, ["加热回路"], 10)) == 1
     [document] = await documents.list(scope)
     assert document.status is DocumentStatus.READY
 

@@ -16,6 +16,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.chunk_hits import vector_hits
 from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_worker.py")
@@ -27,7 +28,7 @@ TEXT = "# Report\n\n" + "\n\n".join(
 async def contents(database: Database, scope: Scope) -> list[tuple[object, ...]]:
     """Return what search can see of the one document, without ids."""
     probe = await HashEmbedder(384).embed_query("part")
-    found = await ChunkStore(database).vector_search(scope, probe, 50)
+    found = await vector_hits(ChunkStore(database), scope, probe, 50)
     chunks: list[StoredChunk] = [hit.chunk for hit in found]
     return sorted((c.ordinal, c.text, c.section_path, c.start, c.end) for c in chunks)
 

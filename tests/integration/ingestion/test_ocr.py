@@ -33,6 +33,7 @@ from sextant.stores.documents.document_store import DocumentStore, OcrPageStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.uploading import ingest_bytes
 from tests.pdf_writer import PdfPicture, PdfText, write_pdf
 from tests.scanned import as_pdf, as_tiff, sheet
@@ -71,7 +72,7 @@ def ingestor_of(database: Database, reader: OcrReader, hosts: ParserHosts) -> In
 
 async def texts_of(database: Database, scope: Scope, *words: str) -> list[str]:
     """Return the passages with these words, each as it was read by OCR."""
-    hits = await ChunkStore(database).keyword_search(scope, list(words), 5)
+    hits = await keyword_hits(ChunkStore(database), scope, list(words), 5)
     assert {hit.chunk.modality for hit in hits} <= {Modality.SCAN}
     return [hit.chunk.text for hit in hits]
 

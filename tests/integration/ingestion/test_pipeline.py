@@ -31,6 +31,7 @@ from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from sextant.stores.work.queue import UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.resuming import resumed
 from tests.integration.ingestion.uploading import ingest_bytes
 from tests.pictures import data_uri, picture
@@ -118,7 +119,7 @@ async def test_a_folder_becomes_searchable_with_hidden_and_foreign_files_left_ou
         ("notes.txt", None),
         ("糖尿病.md", None),
     ]
-    hits = await chunks.keyword_search(scope, ["多饮", "付款节点"], 10)
+    hits = await keyword_hits(chunks, scope, ["多饮", "付款节点"], 10)
     assert {hit.chunk.filename for hit in hits} == {"notes.txt", "糖尿病.md"}
     symptom = next(hit.chunk for hit in hits if hit.chunk.filename == "糖尿病.md")
     assert symptom.section_path == ("糖尿病指南", "症状")
@@ -139,8 +140,8 @@ async def test_the_same_file_again_costs_nothing_and_a_changed_one_replaces_it(
     assert not first[0].unchanged
     assert again[0].unchanged
     assert first[0].document_id == again[0].document_id == changed[0].document_id
-    assert await chunks.keyword_search(scope, ["二甲双胍"], 5) == []
-    assert len(await chunks.keyword_search(scope, ["胰岛素"], 5)) == 1
+    assert await keyword_hits(chunks, scope, ["二甲双胍"], 5) == []
+    assert len(await keyword_hits(chunks, scope, ["胰岛素"], 5)) == 1
 
 
 async def test_a_bad_file_is_reported_and_stops_no_other(

@@ -20,6 +20,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge, decide_one, distinguish
 from sextant.stores.postgresql.database import Database
+from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.transferred import (
     FOLDER,
     LINES,
@@ -86,7 +87,7 @@ async def test_chunks_keep_ids_and_lie_in_the_given_text(
 
     [guide, _] = await documents.list(scope)
     text = await documents.text(scope, guide.id, 0, 1000)
-    hits = await chunks.keyword_search(scope, ["糖尿病", "biguanide"], 10)
+    hits = await keyword_hits(chunks, scope, ["糖尿病", "biguanide"], 10)
     stored = {hit.chunk.external_id: hit.chunk for hit in hits}
     assert set(stored) == {"c1", "c2"}
     for chunk in stored.values():

@@ -423,8 +423,6 @@ async def test_when_all_lanes_fail_every_cause_is_told(
         raise GraphStoreUnavailable("gone")
 
     for method in (
-        "keyword_search",
-        "vector_search",
         "keyword_matches",
         "nearest",
         "stamp",

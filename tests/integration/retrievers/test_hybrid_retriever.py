@@ -28,6 +28,7 @@ from sextant.stores.langchain import ScopeVectorStore, open_vector_store
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.embedders import LangChainHash
+from tests.integration.chunk_hits import keyword_hits
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
 PASSAGES = [
@@ -206,7 +207,7 @@ async def test_its_keyword_lane_counts_as_our_index_does(
     database: Database, own: ScopeVectorStore, foreign: Foreign, scope: Scope
 ) -> None:
     words = ["糖尿病", "症状", "rust", "30%", "支付", "_", "的", "london"]
-    ours = await ChunkStore(database).keyword_search(scope, words, 10)
+    ours = await keyword_hits(ChunkStore(database), scope, words, 10)
     theirs = await retriever(foreign.store, 2)._store.rows.keyword_search(words, 10)
     assert {hit.chunk.text: int(hit.score) for hit in ours} == {
         document.page_content: int(score) for document, score in theirs

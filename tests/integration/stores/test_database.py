@@ -28,6 +28,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
 from sextant.stores.postgresql.database import Database
+from tests.integration.chunk_hits import keyword_hits, vector_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 OPEN = """
@@ -240,8 +241,8 @@ async def test_everything_works_where_the_owner_is_no_superuser(
         assert row is not None
         promoted = await connection.execute("select promote_scope(%s), tidy_gram_index()", row)
         assert (await promoted.fetchone() or (None,))[0] is True
-    assert await chunks.keyword_search(scope, ["a"], 5) == []
-    assert await chunks.vector_search(scope, np.ones(384, np.float32), 5) == []
+    assert await keyword_hits(chunks, scope, ["a"], 5) == []
+    assert await vector_hits(chunks, scope, np.ones(384, np.float32), 5) == []
 
 
 async def test_processes_that_open_a_new_database_at_once_all_succeed() -> None:

@@ -23,6 +23,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases, doom_scope, lock_scope
 from sextant.stores.work.jobs import JobStore
+from tests.integration.chunk_hits import keyword_hits, vector_hits
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 
@@ -66,7 +67,7 @@ async def ingest(documents: DocumentStore, scope: Scope, text: str, source: str 
 
 async def texts(chunks: ChunkStore, scope: Scope) -> set[str]:
     probe = vectors([parsed("x", uuid4()).chunks[0]])[0]
-    return {hit.chunk.text for hit in await chunks.vector_search(scope, probe, 50)}
+    return {hit.chunk.text for hit in await vector_hits(chunks, scope, probe, 50)}
 
 
 async def test_a_published_document_is_found_by_vector_and_by_keyword(
@@ -75,7 +76,7 @@ async def test_a_published_document_is_found_by_vector_and_by_keyword(
     document_id = await ingest(documents, scope, TEXT)
 
     assert await texts(chunks, scope) == set(TEXT.splitlines())
-    hits = await chunks.keyword_search(scope, ["糖尿病", "多尿", "PAYMENT"], 10)
+    hits = await keyword_hits(chunks, scope, ["糖尿病", "多尿", "PAYMENT"], 10)
     assert [hit.chunk.text for hit in hits] == TEXT.splitlines()[:2]
     assert int(hits[0].score) == 2
     assert hits[0].chunk.document_id == document_id
@@ -155,7 +156,7 @@ async def test_a_first_version_shows_batch_by_batch_and_a_replacement_all_at_onc
     assert await documents.text(scope, second.document_id, 0, 3) == "糖尿病"
     await documents.publish(scope, second.document_id)
     assert await texts(chunks, scope) == set(changed.splitlines())
-    assert await chunks.keyword_search(scope, ["糖尿病"], 5) == []
+    assert await keyword_hits(chunks, scope, ["糖尿病"], 5) == []
 
 
 async def test_a_failed_replacement_leaves_the_old_version_and_a_failed_first_version_nothing(
@@ -368,7 +369,7 @@ async def test_another_user_sees_nothing_of_it(
     document_id = await ingest(documents, scope, TEXT)
     stranger = Scope(f"user-{uuid4()}", scope.graph_id)
     assert await texts(chunks, stranger) == set()
-    assert await chunks.keyword_search(stranger, ["糖尿病"], 5) == []
+    assert await keyword_hits(chunks, stranger, ["糖尿病"], 5) == []
     assert await documents.list(stranger) == []
     with pytest.raises(GraphNotFound):
         await KnowledgeBases(database).require(stranger)

@@ -21,6 +21,7 @@ from sextant.stores.documents.embedding_space import (
 )
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
+from tests.integration.chunk_hits import keyword_hits, vector_hits
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,15 @@ async def test_another_model_is_refused_until_every_chunk_is_embedded_anew(
 
     assert await start_reembedding(own_database, new) == [scope]
     chunks = ChunkStore(own_database)
-    assert [hit.chunk.text for hit in await chunks.keyword_search(scope, ["BETA"], 5)] == ["beta"]
-    assert await chunks.vector_search(scope, unit(1, 512)[0], 5) == []
+    assert [hit.chunk.text for hit in await keyword_hits(chunks, scope, ["BETA"], 5)] == ["beta"]
+    assert await vector_hits(chunks, scope, unit(1, 512)[0], 5) == []
 
     first = await chunks_without_vectors(own_database, scope, limit=2)
     await store_vectors(own_database, scope, [chunk.id for chunk in first], unit(2, 512))
     await start_reembedding(own_database, new)  # stopped and started again
     (rest,) = await chunks_without_vectors(own_database, scope, after=first[-1].id)
     await store_vectors(own_database, scope, [rest.id], unit(3, 512)[2:])
-    hits = await chunks.vector_search(scope, unit(1, 512)[0], 5)
+    hits = await vector_hits(chunks, scope, unit(1, 512)[0], 5)
     assert hits[0].chunk.id == first[0].id
     assert len(hits) == 3
     await check_space(own_database, new)
@@ -112,7 +113,7 @@ async def test_vectors_too_long_for_an_index_of_floats_have_one_of_halves(
             "select count(*) from pg_indexes where indexdef like '%halfvec(3072)%'"
         )
         assert await cursor.fetchone() == (1,)
-    hits = await ChunkStore(own_database).vector_search(scope, vectors[7], 5)
+    hits = await vector_hits(ChunkStore(own_database), scope, vectors[7], 5)
     nearest = np.argsort(-(vectors @ vectors[7]))[:5]
     assert [hit.chunk.text for hit in hits] == [f"text {n}" for n in nearest]
 

@@ -24,6 +24,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from tests.integration.chunk_hits import keyword_hits, vector_hits
 
 LABELS = ("付款", "Payment terms", "违约责任", "Delivery", "保密")
 TAGS = ("合同", "Table", "draft", "zh")
@@ -196,13 +197,13 @@ async def test_filters_find_what_brute_force_finds(
         expected = corpus.matching(read)
         found = await store.matching_ids(scope, read)
         assert [UUID(int=int(h) << 64 | int(low)) for h, low in found] == sorted(expected), wanted
-        near = await store.vector_search(scope, vectors[0], 7, read)
+        near = await vector_hits(store, scope, vectors[0], 7, read)
         assert _ids(hit.chunk for hit in near) == _nearest(corpus, vectors, expected, 7), wanted
-        words = await store.keyword_search(scope, ["付款", "alpha"], 200, read)
+        words = await keyword_hits(store, scope, ["付款", "alpha"], 200, read)
         holding = {c.id for _, c in corpus.chunks if "付款" in c.text} & expected
         assert {hit.chunk.id for hit in words} == holding
         assert not len(await store.matching_ids(stranger, read))
-        assert await store.vector_search(stranger, vectors[0], 7, read) == []
+        assert await vector_hits(store, stranger, vectors[0], 7, read) == []
 
 
 def _with_ids(wanted: dict[str, object], own: list[UUID]) -> dict[str, object]:
@@ -243,7 +244,7 @@ async def test_a_filtered_search_of_a_scope_with_an_index_is_exact(
     read = ChunkFilters.read({"tags": "draft", "topicLabels": "保密"})
     assert read is not None
     expected = corpus.matching(read)
-    near = await ChunkStore(database).vector_search(scope, vectors[0], 50, read)
+    near = await vector_hits(ChunkStore(database), scope, vectors[0], 50, read)
     assert _ids(hit.chunk for hit in near) == _nearest(corpus, vectors, expected, 50)
 
 
@@ -252,9 +253,9 @@ async def test_a_vector_of_another_dimension_is_a_clear_error(
 ) -> None:
     await fill(database, scope, vectors)
     store = ChunkStore(database)
-    for search in (store.vector_search, store.nearest):
+    for filters in (None, ChunkFilters(created_before=datetime(9999, 1, 1, tzinfo=UTC))):
         with pytest.raises(EmbeddingModelChanged, match="384 and 8"):
-            await search(scope, np.ones(8, np.float32), 5)
+            await store.nearest(scope, np.ones(8, np.float32), 5, filters)
 
 
 async def test_a_document_is_filtered_by_its_id_or_by_its_source(

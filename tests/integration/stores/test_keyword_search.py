@@ -21,6 +21,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.values import Scored
+from tests.integration.chunk_hits import keyword_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 
@@ -113,11 +114,11 @@ async def test_every_keyword_list_gives_what_ilike_gives(
     collect()
     for words in examples:
         expected = await ilike(database, corpus.scope, words)
-        hits = await chunks.keyword_search(corpus.scope, words, 100)
+        hits = await keyword_hits(chunks, corpus.scope, words, 100)
         found = {hit.chunk.text: int(hit.score) for hit in hits}
         assert found == expected, words
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        first = await chunks.keyword_search(corpus.scope, words, 3)
+        first = await keyword_hits(chunks, corpus.scope, words, 3)
         assert [hit.chunk.id for hit in first] == [hit.chunk.id for hit in hits[:3]]
         bare = await chunks.keyword_matches(corpus.scope, words, 3)
         assert bare.ids == [str(hit.chunk.id) for hit in first]
@@ -141,7 +142,7 @@ async def test_denser_texts_come_first_among_equals(
 ) -> None:
     texts = ["糖尿病" + "很" * 50, "糖尿病", "糖尿病与胰岛素" + "很" * 99]
     await ingest(scope, texts, np.asarray(np.eye(3, 384), np.float32))
-    hits = await ChunkStore(database).keyword_search(scope, ["糖尿病", "胰岛素"], 10)
+    hits = await keyword_hits(ChunkStore(database), scope, ["糖尿病", "胰岛素"], 10)
     assert [hit.chunk.text for hit in hits] == [texts[2], texts[1], texts[0]]
     assert [int(hit.score) for hit in hits] == [2, 1, 1]
 
@@ -156,10 +157,10 @@ async def test_texts_that_the_index_names_wrongly_do_not_hide_those_that_hold_th
     texts = [*wrong, *right, "糖尿病"]
     vectors = np.asarray(np.eye(384, dtype=np.float32)[np.arange(len(texts)) % 384])
     await ingest(scope, texts, vectors)
-    found = await ChunkStore(database).keyword_search(scope, [word], 20)
+    found = await keyword_hits(ChunkStore(database), scope, [word], 20)
     assert {hit.chunk.text for hit in found} <= set(right)
     assert len(found) == 20
-    everything = await ChunkStore(database).keyword_search(scope, [word, "糖尿病"], 100)
+    everything = await keyword_hits(ChunkStore(database), scope, [word, "糖尿病"], 100)
     assert {hit.chunk.text for hit in everything} == {*right, "糖尿病"}
     assert everything[0].chunk.text == "糖尿病"
     assert [hit.chunk.id for hit in everything[1:21]] == [hit.chunk.id for hit in found]
@@ -181,7 +182,7 @@ async def test_more_words_than_a_bound_can_tell_apart_are_counted_all_the_same(
     database: Database, corpus: Corpus
 ) -> None:
     words = [*(f"absent{number}" for number in range(70)), "糖尿病", "rust"]
-    hits = await ChunkStore(database).keyword_search(corpus.scope, words, 100)
+    hits = await keyword_hits(ChunkStore(database), corpus.scope, words, 100)
     expected = await ilike(database, corpus.scope, ["糖尿病", "rust"])
     assert {hit.chunk.text: int(hit.score) for hit in hits} == expected
 
@@ -303,7 +304,7 @@ async def test_hostile_keywords_are_looked_for_as_they_are_written(
     await ingest(scope, texts, np.asarray(np.eye(len(texts), 384), np.float32))
     chunks = ChunkStore(database)
     for word in (*HOSTILE, "ss", "nullb", "straße", "STRASSE"):
-        hits = await chunks.keyword_search(scope, [word], 200)
+        hits = await keyword_hits(chunks, scope, [word], 200)
         assert {hit.chunk.text: int(hit.score) for hit in hits} == await ilike(
             database, scope, [word]
         ), word

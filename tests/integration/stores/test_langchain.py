@@ -13,6 +13,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.langchain import open_vector_store
 from sextant.stores.postgresql.database import Database
+from tests.integration.chunk_hits import vector_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 
@@ -36,7 +37,7 @@ async def test_the_same_neighbours_in_the_same_order_with_cosine_distances(
     database: Database, ingest: Ingest, scope: Scope
 ) -> None:
     await ingest(scope, [f"text {n}" for n in range(30)], unit(30, 1))
-    ours = await ChunkStore(database).vector_search(scope, unit(1, 9)[0], 8)
+    ours = await vector_hits(ChunkStore(database), scope, unit(1, 9)[0], 8)
     async with open_vector_store(database, OneVector(), scope) as store:
         theirs = await store.asimilarity_search_with_score("?", k=8)
         assert [doc.page_content for doc, _ in theirs] == [hit.chunk.text for hit in ours]

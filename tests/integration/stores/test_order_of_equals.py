@@ -13,6 +13,7 @@ from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
+from tests.integration.chunk_hits import vector_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200
@@ -58,7 +59,7 @@ async def assert_in_order(database: Database, scope: Scope, question: Vectors, m
     chunks, order = ChunkStore(database), await in_order(database, scope, question)
     for k in [own for own in (1, 2, 7, 15, 39, 40, 41, 50, 51, 60, 83, 120) if own <= most]:
         assert (await chunks.nearest(scope, question, k)).ids == list(map(str, order[:k]))
-        filtered = await chunks.vector_search(scope, question, k, EVERY)
+        filtered = await vector_hits(chunks, scope, question, k, EVERY)
         assert [hit.chunk.id for hit in filtered] == order[:k]
 
 

@@ -14,6 +14,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
+from tests.integration.chunk_hits import vector_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 PER_BLOCK = 10  # halves of 384 numbers that fit a page
@@ -124,7 +125,7 @@ async def test_a_scope_that_gets_an_index_of_its_own_has_no_blocks(
     await ingest(scope, ["x"] * 15, drawn(15, 5))
     await ingest(scope, ["x"] * 15, drawn(15, 6))
     assert await number_of_blocks(database, scope) == 0
-    assert len(await ChunkStore(database).vector_search(scope, drawn(1, 7)[0], 50)) == 45
+    assert len(await vector_hits(ChunkStore(database), scope, drawn(1, 7)[0], 50)) == 45
 
 
 async def test_a_deleted_knowledge_base_leaves_no_blocks(
@@ -157,7 +158,7 @@ async def test_the_nearest_are_exact_however_long_vectors_are(
     await ingest(scope, [str(n) for n in range(200)], vectors)
     cosines = vectors @ question / np.linalg.norm(vectors, axis=1) / np.linalg.norm(question)
     for k in (1, 10, 50, 51, 120):
-        hits = await ChunkStore(database).vector_search(scope, question, k)
+        hits = await vector_hits(ChunkStore(database), scope, question, k)
         assert [int(hit.chunk.text) for hit in hits] == np.argsort(-cosines)[:k].tolist()
         assert [hit.score for hit in hits] == pytest.approx(
             np.sort(cosines)[::-1][:k].tolist(), abs=1e-6

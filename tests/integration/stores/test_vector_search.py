@@ -19,6 +19,7 @@ from sextant.stores.langchain import open_vector_store
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import KnowledgeBases
+from tests.integration.chunk_hits import keyword_hits, vector_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200
@@ -62,7 +63,7 @@ async def partition_of(database: Database, scope: Scope) -> int:
 
 async def assert_counts(chunks: ChunkStore, scope: Scope, size: int, query: Vectors) -> None:
     for k in range(1, 51):
-        hits = await chunks.vector_search(scope, query, k)
+        hits = await vector_hits(chunks, scope, query, k)
         assert len(hits) == len({hit.chunk.id for hit in hits}) == min(k, size)
         scores = [hit.score for hit in hits]
         assert scores == sorted(scores, reverse=True)
@@ -78,7 +79,7 @@ async def test_a_small_scope_among_others_returns_min_k_rows_and_the_exact_neigh
     chunks, query = ChunkStore(database), clustered(1, 3)[0]
     await assert_counts(chunks, scope, size, query)
     exact = [str(n) for n in np.argsort(-(vectors @ query), kind="stable")[:5]]
-    assert [hit.chunk.text for hit in await chunks.vector_search(scope, query, 5)] == exact
+    assert [hit.chunk.text for hit in await vector_hits(chunks, scope, query, 5)] == exact
 
 
 @pytest.mark.usefixtures("early")
@@ -98,10 +99,10 @@ async def test_a_scope_that_grows_gets_an_index_and_still_returns_k_rows(
     recalls = []
     for query in queries:
         exact = {str(n) for n in np.argsort(-(vectors @ query))[:10]}
-        found = {hit.chunk.text for hit in await chunks.vector_search(scope, query, 10)}
+        found = {hit.chunk.text for hit in await vector_hits(chunks, scope, query, 10)}
         recalls.append(len(found & exact) / 10)
     assert np.mean(recalls) >= 0.95
-    everything = await chunks.vector_search(scope, queries[0], len(vectors) + 10)
+    everything = await vector_hits(chunks, scope, queries[0], len(vectors) + 10)
     assert len(everything) == len(vectors)
 
     async with open_vector_store(database, First(queries), scope) as store:
@@ -139,7 +140,7 @@ async def test_cosines_found_by_an_index_of_halves_are_those_of_the_stored_vecto
 ) -> None:
     vectors, query = clustered(LARGE, 13), clustered(1, 14)[0]
     await ingest(scope, [str(n) for n in range(LARGE)], vectors)
-    hits = await ChunkStore(database).vector_search(scope, query, 10)
+    hits = await vector_hits(ChunkStore(database), scope, query, 10)
     stored = [float(vectors[int(hit.chunk.text)] @ query) for hit in hits]
     assert [hit.score for hit in hits] == pytest.approx(stored, abs=1e-6)
     rounded = [float(vectors[int(hit.chunk.text)].astype(np.float16) @ query) for hit in hits]
@@ -258,7 +259,7 @@ async def test_a_search_that_a_sample_proves_wrong_is_repeated_exactly(
     raw = query + 0.01 * rng.normal(size=(LARGE, 384))
     near = np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
     await ingest(scope, [f"near {n}" for n in range(LARGE)], near)
-    hits = await ChunkStore(database).vector_search(scope, query, 10)
+    hits = await vector_hits(ChunkStore(database), scope, query, 10)
     best = np.argsort(-(near @ query), kind="stable")[:10]
     assert [hit.chunk.text for hit in hits] == [f"near {n}" for n in best]
 
@@ -277,7 +278,7 @@ async def test_searches_go_on_while_a_scope_moves_to_its_own_partition(
     async def search_until(done: asyncio.Event) -> list[list[ChunkHit]]:
         seen = []
         while not done.is_set():
-            seen.append(await chunks.vector_search(small, vectors[0], 20))
+            seen.append(await vector_hits(chunks, small, vectors[0], 20))
         return seen
 
     done = asyncio.Event()
@@ -299,7 +300,7 @@ async def test_ids_and_cosines_alone_are_those_of_the_hits(
     await maintain_indexes(database, scope)
     chunks, query = ChunkStore(database), clustered(1, 5)[0]
     near = await chunks.nearest(scope, query, 40)
-    hits = await chunks.vector_search(scope, query, 40)
+    hits = await vector_hits(chunks, scope, query, 40)
     assert near.ids == [str(hit.chunk.id) for hit in hits]
     assert near.scores == pytest.approx([hit.score for hit in hits], abs=1e-6)
     assert len((await chunks.nearest(scope, query, 0)).ids) == 0
@@ -314,10 +315,10 @@ async def test_ids_come_from_where_the_scope_is_now(
 
     async def found() -> int:
         near = await chunks.nearest(scope, query, 5)
-        hits = await chunks.vector_search(scope, query, 5)
+        hits = await vector_hits(chunks, scope, query, 5)
         assert near.ids == [str(hit.chunk.id) for hit in hits]
         assert near.scores == pytest.approx([hit.score for hit in hits])
-        assert len(await chunks.keyword_search(scope, ["chunk"], 9)) == len(
+        assert len(await keyword_hits(chunks, scope, ["chunk"], 9)) == len(
             (await chunks.keyword_matches(scope, ["chunk"], 9)).ids
         )
         return len(near.ids)

@@ -83,28 +83,16 @@ select string_agg(uuid_send(id), '' order by id) as ids from (%(matching)s) as m
 
 -- name: vector_search
 -- The nearest matching chunks by cosine, always exact: an approximate index with a filter returns too few.
-with matching as materialized (%(matching)s), nearest as materialized (
-  select v.chunk_id, v.embedding <=> %(vector)s as distance
-  from matching join chunk_vectors v on v.partition_key = %(partition_key)s
-    and v.scope_id = %(scope_id)s and v.chunk_id = matching.id
-  order by v.embedding <=> %(vector)s, v.chunk_id limit %(k)s
-)
-select 1 - n.distance as score, c.*
-from nearest n cross join lateral (
-  select * from found_chunks where scope_id = %(scope_id)s and id = n.chunk_id offset 0
-) as c
-order by n.distance, c.id;
+with matching as materialized (%(matching)s)
+select v.chunk_id, 1 - (v.embedding <=> %(vector)s) as score
+from matching join chunk_vectors v on v.partition_key = %(partition_key)s
+  and v.scope_id = %(scope_id)s and v.chunk_id = matching.id
+order by v.embedding <=> %(vector)s, v.chunk_id limit %(k)s;
 
 -- name: keyword_search
 -- The keyword search among the matching chunks; see `keyword_matches`.
-with matching as materialized (%(matching)s), best as materialized (
-  select found.chunk_id, found.matched, found.density
-  from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[]) as found
-  join matching on matching.id = found.chunk_id
-  order by found.matched desc, found.density desc, found.chunk_id limit %(k)s
-)
-select b.matched + b.density / (1 + b.density) as score, c.*
-from best b cross join lateral (
-  select * from found_chunks where scope_id = %(scope_id)s and id = b.chunk_id offset 0
-) as c
-order by b.matched desc, b.density desc, c.id;
+with matching as materialized (%(matching)s)
+select found.chunk_id, found.matched + found.density / (1 + found.density) as score
+from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[]) as found
+join matching on matching.id = found.chunk_id
+order by found.matched desc, found.density desc, found.chunk_id limit %(k)s;
