@@ -56,7 +56,7 @@ class CodedWarning:
     """One warning.
 
     Attributes:
-        code: one of `WarningCode`; empty for a sentence that was stored before warnings had codes.
+        code: one of `WarningCode`; one that a newer version has stored is shown as it is.
         params: the parameters of its sentence as JSON: numbers, texts, lists of these, counted things (`count`),
             names (`names`) and reasons of failures (`sextant.domain.errors.describe_reason`).
     """
@@ -65,10 +65,8 @@ class CodedWarning:
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @classmethod
-    def from_json(cls, stored: str | Mapping[str, Any]) -> CodedWarning:
-        """Return a warning from `to_json`, or from the sentence that an older version stored."""
-        if isinstance(stored, str):
-            return cls("", {"sentence": stored})
+    def from_json(cls, stored: Mapping[str, Any]) -> CodedWarning:
+        """Return a warning from `to_json`."""
         return cls(str(stored["code"]), stored["params"])
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +76,7 @@ class CodedWarning:
     def in_language(self, language: str) -> str:
         """Return the sentence in `zh` or `en`."""
         catalogue = _CATALOGUES[language]
-        wording = catalogue.WORDINGS.get(self.code, "{sentence}")
+        wording = catalogue.WORDINGS.get(self.code, self.code)
         return wording.format(
             **{name: _word(name, value, language) for name, value in self.params.items()}
         )

@@ -75,11 +75,7 @@ PARTS = CodedWarning(
             "A quotation mark is never closed in 1 row (line 7, …). Each line was read as a separate row. Check these rows.",
             "1 行的引号没有结束（行号 7、…）。每行都按单独一行读取，请检查。",
         ),
-        (
-            CodedWarning.from_json("1 image not looked at."),
-            "1 image not looked at.",
-            "1 image not looked at.",
-        ),
+        (CodedWarning("told_by_a_newer_version"), *["told_by_a_newer_version"] * 2),
         (
             CodedWarning(
                 WarningCode.IMAGES_NOT_DESCRIBED, {"failed": 1, "images": 2, "reason": "{x} %s"}
