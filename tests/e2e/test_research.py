@@ -83,15 +83,19 @@ async def begin_report(
     return process, told
 
 
+@pytest.mark.parametrize("order", [signal.SIGINT, signal.SIGTERM])
 async def test_a_report_that_was_stopped_at_the_terminal_goes_on(
-    environment: dict[str, str], tmp_path: Path, model: tuple[Pausing, dict[str, str]]
+    environment: dict[str, str],
+    tmp_path: Path,
+    model: tuple[Pausing, dict[str, str]],
+    order: signal.Signals,
 ) -> None:
     pausing, variables = model
     environment = environment | variables
     process, told = await begin_report(environment, tmp_path)
     assert "A report on:" in told[0]
     assert any("model calls" in line for line in told)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(order)
     _, rest = await process.communicate()
     assert "sextant ask --resume " in rest.decode(), rest.decode()
     name = rest.decode().partition("sextant ask --resume ")[2].split()[0]
