@@ -14,7 +14,7 @@ from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.budget import passage_tokens
 from sextant.nodes.citing.citations import SHOWN, label_of
-from sextant.nodes.citing.support import COMPUTED, Claim, TermLookup, claim_of, headings
+from sextant.nodes.citing.support import COMPUTED, TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, PromptLines, format_reports
 from sextant.nodes.state import State
@@ -119,7 +119,7 @@ def knowledge_of(
     language = language_of(question)
 
     def speaks_of_it(text: str) -> bool:
-        return not len(claim) or bool(TermLookup(text).common_terms(claim))
+        return not claim or bool(TermLookup(text).common_terms(claim))
 
     lines = PromptLines(min(tokens, KNOWLEDGE_TOKENS), shown, speaks_of_it)
     for item in items:
@@ -217,11 +217,11 @@ class _Pieces:
         self.costs = [estimate_tokens(piece) + _GAP_COST for piece in self.texts]
         self._lookups = list(map(TermLookup, self.texts))
 
-    def common_terms(self, claim: Claim) -> list[frozenset[str]]:
+    def common_terms(self, claim: frozenset[str]) -> list[frozenset[str]]:
         """Return the terms of a claim that each piece holds."""
         return [lookup.common_terms(claim) for lookup in self._lookups]
 
-    def worth(self, claim: Claim, weights: Mapping[str, float]) -> list[float]:
+    def worth(self, claim: frozenset[str], weights: Mapping[str, float]) -> list[float]:
         """Return the worth of each piece for a claim: the weights of its terms, plus less for terms of its neighbours."""
         own = [sum(weights[term] for term in terms) for terms in self.common_terms(claim)]
         return [

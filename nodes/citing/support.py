@@ -6,80 +6,51 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.terms import Text, terms_of
-from sextant.text.characters import IDEOGRAPHS, MARKS, plain_of, simplify
+from sextant.text.analysis import SEARCH
+from sextant.text.characters import plain_of, simplify
 from sextant.text.statements import complete_clauses, find_denied, negates
-from sextant.text.stopwords import (
-    CHINESE_STOP_WORDS,
-    ENGLISH_STOP_WORDS,
-    without_question_words,
-)
+from sextant.text.stopwords import CHINESE_STOP_WORDS, without_question_words
 
-_HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
-# A number with its fraction, or a word of a script other than Chinese with its marks.
-_LETTER = rf"[^\W\d_{IDEOGRAPHS}]"
-_WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
-# Thousands apart and leading zeros: 1,000 and 1000, 03 and 3 are one number.
-_THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
+_IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
 # The mark or number of a list item.
 ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 # The share of a clause's terms that another one must have to say or deny the same (docs/experiments/citing.md).
 _ABOUT_THE_SAME, _OF_DENIED = 0.5, 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The terms of a statement without stop words: words and numbers, and pairs of ideographs, simplified."""
-
-    words: frozenset[str]
-    pairs: frozenset[str]
-
-    def __len__(self) -> int:
-        return len(self.words) + len(self.pairs)
-
-
 @lru_cache(maxsize=256)
-def claim_of(statement: str) -> Claim:
-    """Return the terms of `statement`."""
-    text = plain_of(ITEM.sub("", statement))
-    words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
-    pairs = (pair for run in _HAN_RUN.findall(without_question_words(text)) for pair in _pairs(run))
-    return Claim(frozenset(words), frozenset(pairs))
+def claim_of(statement: str) -> frozenset[str]:
+    """Return the terms of the index in a statement, without stop words and question words."""
+    found = _terms_of(without_question_words(plain_of(statement)))
+    return frozenset(term for term in found if CHINESE_STOP_WORDS.isdisjoint((term, *term)))
 
 
-def _term(word: str) -> str:
-    if word[0].isdigit():
-        return _THOUSANDS.sub("", word).lstrip("0") or "0"
-    return word.removesuffix("s") if len(word) > 3 else word
-
-
-def _pairs(run: str) -> list[str]:
-    grams = [run] if len(run) == 1 else ["".join(pair) for pair in pairwise(run)]
-    return [gram for gram in grams if CHINESE_STOP_WORDS.isdisjoint((gram, *gram))]
+def _terms_of(plain: str) -> list[str]:
+    """Return the terms of the index, but 1,000 and 2.5.1 are one term each."""
+    return SEARCH.terms(_IN_NUMBER.sub("", plain))
 
 
 class TermLookup:
-    """A text in which terms are looked up."""
+    """A text in which the terms of a claim are looked up."""
 
     def __init__(self, text: str) -> None:
         self._text = plain_of(text)
-        self._words = frozenset(map(_term, _WORD.findall(self._text)))
+        self._terms = frozenset(_terms_of(self._text))
 
-    def common_terms(self, claim: Claim) -> frozenset[str]:
+    def common_terms(self, claim: frozenset[str]) -> frozenset[str]:
         """Return the claim's terms that the text holds."""
-        pairs = [pair for pair in claim.pairs if pair in self._text]
-        return (claim.words & self._words).union(pairs)
+        return claim & self._terms
 
     def says(self, phrase: str) -> bool:
         """Return whether the text holds `phrase`, a normalised one."""
         return simplify(phrase) in self._text
 
-    def covers(self, claim: Claim) -> float:
+    def covers(self, claim: frozenset[str]) -> float:
         """Share (0..1) of the claim's terms that the text holds; 0 for a claim without terms."""
-        return len(self.common_terms(claim)) / len(claim) if len(claim) else 0.0
+        return len(self.common_terms(claim)) / len(claim) if claim else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[st
         title = section_title(item)
         lookup = TermLookup(f"{headings(item)}\n{item.text}")
         is_about = any(lookup.covers(claim) > _LEAST_OF_PART for claim in claims)
-        if title and (is_about if claims else lookup.common_terms(asked) or not len(asked)):
+        if title and (is_about if claims else lookup.common_terms(asked) or not asked):
             sections[title].append(item.id)
     return sections
 

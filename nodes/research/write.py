@@ -295,7 +295,7 @@ class SectionAnswerer(ExtractiveAnswerer):
                 for span in quotable_spans(item.text)
                 if (lookup := TermLookup(f"{above}\n{item.text[slice(*span)]}")).covers(named)
                 > _LEAST_NAMED
-                and (lookup.common_terms(asked) or not len(asked))
+                and (lookup.common_terms(asked) or not asked)
                 and not _is_above_rows(item.text, span[1])
             ]
             if found:

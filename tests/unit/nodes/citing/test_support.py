@@ -11,8 +11,8 @@ from tests.unit.nodes.conftest import item
 
 
 def test_stop_words_and_plurals_do_not_count() -> None:
-    assert claim_of("What are the symptoms of the illness?").words == {"symptom", "illnes"}
-    assert claim_of("什么是血糖？").pairs == {"血糖"}
+    assert claim_of("What are the symptoms of the illness?") == {"symptom", "illnes"}
+    assert claim_of("什么是血糖？") == {"血糖"}
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ def test_stop_words_and_plurals_do_not_count() -> None:
     ],
 )
 def test_no_pair_of_characters_reaches_into_a_question_word(question: str, pairs: set[str]) -> None:
-    assert claim_of(question).pairs == pairs
+    assert claim_of(question) == pairs
 
 
 def test_a_number_is_one_term() -> None:
-    assert claim_of("HbA1c 7.0 %，1,000 元").words >= {"7.0", "1000"}
+    assert claim_of("HbA1c 7.0 %，1,000 元") >= {"70", "1000"}
 
 
 @pytest.mark.parametrize(
