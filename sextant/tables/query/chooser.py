@@ -213,7 +213,8 @@ class QueryChooser(QuestionParts):
             one.sense not in {"", "most"} for one in self.tokens if one.kind in {"max", "min"}
         )
         adds_up = is_amount(one) and (of_several or (is_surely_amount(one) and not of_one))
-        if subject in self.named and self._repeats(subject) and (over or adds_up):
+        is_asked = subject in self.named or self._has("who")
+        if is_asked and self._repeats(subject) and (over or adds_up):
             # "Which region sells most": a region's rows are taken together.
             together = over or Operation.SUM
             return TableQuery((column,), together, where, subject, order, 1, subject=subject)
@@ -355,7 +356,7 @@ class QueryChooser(QuestionParts):
         subject = self.subject
         wanted = [at for at in self.named if at not in self.bound] or self._persons()
         if any(one.kind in {"how_much", "count"} and one.text.isascii() for one in self.tokens):
-            wanted = [at for at in wanted if self._columns[at].kind is not ValueKind.DATE]
+            wanted = [at for at in wanted if self._columns[at].kind is ValueKind.NUMBER]
         kinds = {"who": ValueKind.TEXT, "when": ValueKind.DATE}
         kind = next((kind for word, kind in kinds.items() if self._has(word)), None)
         if wanted and kind:

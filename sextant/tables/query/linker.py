@@ -25,7 +25,7 @@ from sextant.tables.query.tokens import (
 )
 from sextant.tables.query.units import find_other_currencies, find_unit
 from sextant.text.analysis import marks_in
-from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
+from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of, simplify
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from sextant.text.units import UNIT_PATTERN, canonical_unit
@@ -33,6 +33,7 @@ from sextant.text.word_forms import other_names, synonym_patterns, translate_wor
 
 _UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
 _PARTS = re.compile(rf"[a-z][a-z0-9]{{2,}}|[{IDEOGRAPHS}]+")
+_WHETHER = re.compile(r"^(?:是否(?:已经?)?|is |has |was )|\?$")  # is it: of a column of yes and no
 _MIN_DENIED_CHARS = 4  # of a name that "un" denies: unpaid
 _MIN_CHARS = 3  # shorter Latin values (`A`, `B2`) must be written as in the table
 _STATE = re.compile(r"([未已没])([\u4e00-\u9fff]{1,4})|un([a-z]{3,})")
@@ -40,6 +41,7 @@ _NOT_YET = ("未", "没", "没有", "还没", "还没有", "还未", "尚未")
 _ORDERS = frozenset(
     ["max", "min", "sum", "mean", "share", "apart", ">", "<", ">=", "<=", "negative", "positive"]
 )
+_EXTREMES = {"max", "min"}  # "Min stock" is no stock
 _OPEN = frozenset(
     {WORD, *["filler", "suffix", "with", "cost", "more", "how_much", "exist", "greater", "less"]}
 )
@@ -138,12 +140,16 @@ class Linker:
         denied, columns = _Values(), defaultdict[int, dict[str, set[str]]](dict)
         for (plain, at), written in values.items():
             columns[at][plain] = written
-        for name, at in called:
-            spellings = columns[at]
+        for whole, at in called:
+            name, spellings = _WHETHER.sub("", whole), columns[at]
             if tick := find_tick(spellings):
                 values[name, at] = tick
-                if len(name) >= _MIN_DENIED_CHARS:  # not "IT", of which "unit" is no denial
-                    denied[f"un{name}", at] = set[str]().union(*spellings.values()) - tick
+                # Not "IT", of which "unit" is no denial.
+                negations = (
+                    _NOT_YET if has_cjk(name) else ("un",) * (len(name) >= _MIN_DENIED_CHARS)
+                )
+                others = set[str]().union(*spellings.values()) - tick
+                denied |= {(f"{word}{name}", at): others for word in negations}
                 self.ticked |= {at} if "" in spellings else set()
         return denied
 
@@ -207,26 +213,43 @@ class Linker:
     def _link_part(self, names: Sequence[tuple[str, int]]) -> None:
         """Link the one column that shares the longest part with the question: 季度销量 for 销量, `unit price` for `price`."""
         free = self._parsed.free
-        parts = [(len(part), part, index) for name, index in names if (part := _common(name, free))]
+        parts = [
+            (len(part), part, index)
+            for name, index in names
+            if self._may_shorten(name) and (part := _common(name, free))
+        ]
         shared = sorted(parts, reverse=True)
         if shared and (len(shared) == 1 or shared[0][0] > shared[1][0]):
             start = free.find(shared[0][1])
             span = find_whole(free, shared[0][1]) or (start, start + shared[0][0])
             self._parsed.link(COLUMN, *span, shared[0][2])
 
+    def _may_shorten(self, name: str) -> bool:
+        """Return whether the question may leave out words of a name: "stock" is not "Min stock"."""
+        return collect_kinds(plain_of(name)) & _EXTREMES <= collect_kinds(self._parsed.text)
+
     def _link_related(self) -> None:
         """Link the columns named by a related word, or by their unit: "how many kilometres"."""
         parsed, named = self._parsed, set(self._named())
         kinds = collect_kinds(parsed.text)
-        numbers = [one for one in self._columns if one.kind is ValueKind.NUMBER]
-        found = list[tuple[tuple[int, int], int]]()
+        columns = [one for one in self._columns if self._may_shorten(one.name)]
+        numbers = [one for one in columns if one.kind is ValueKind.NUMBER]
+        found = [((sign.start, sign.end), at) for sign, at in self._grouping_signs()]
         if kinds & {"count", "how_much"} and not named & {one.index for one in numbers}:
             found += self._counted_in(numbers)
         kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
-        found += find_related(_open_text(parsed), self._columns, named, kind)
+        found += find_related(_open_text(parsed), columns, named, kind)
         for (start, end), index in found:
             if all(one.end <= start or end <= one.start for one in parsed.names):
                 parsed.link(COLUMN, start, end, index)
+
+    def _grouping_signs(self) -> Iterator[tuple[QuestionToken, int]]:
+        """Yield an ideograph behind "each" with the only column of words whose name has it: 每类 for 类别."""
+        for each, sign in pairwise(self._parsed.tokens()):
+            if each.kind == "each" and len(sign.text) == 1 and has_cjk(sign.text):
+                words = (one for one in self._columns if one.kind is ValueKind.TEXT)
+                meant = [one.index for one in words if sign.text in simplify(one.name)]
+                yield from ((sign, at) for at in meant if len(meant) == 1)
 
     def _counted_in(self, numbers: Sequence[Column]) -> Iterator[tuple[tuple[int, int], int]]:
         """Yield the unit after "how many" with the first column in that unit."""

@@ -286,3 +286,49 @@ def test_a_title_does_not_say_what_rows_without_a_number_are() -> None:
     assert not compute_findings(
         "How many employees are there?", table, "en", "employees.csv"
     ).answers
+
+
+TRIALS = make_table(
+    [
+        ["姓名", "部门", "是否转正", "月薪（元）"],
+        ["陈默", "研发部", "是", "21000"],
+        ["赵丽", "市场部", "否", "12500"],
+        ["孙浩", "研发部", "是", "17800"],
+    ],
+    header_rows=1,
+)
+SPENDING = make_table(
+    [
+        ["Date", "Employee", "Vendor", "Amount (EUR)", "Paid"],
+        ["2024-05-02", "Petra", "Rail", "184.50", "yes"],
+        ["2024-05-03", "Omar", "Café", "236.20", "yes"],
+        ["2024-05-09", "Petra", "Inn", "112.00", "no"],
+    ],
+    header_rows=1,
+)
+STOCK = make_table(
+    [["Item", "Qty", "Min stock"], ["Gasket", "140", "50"], ["Filter", "75", "60"]],
+    header_rows=1,
+)
+GROUPED = make_table(
+    [["产品", "类别", "销量"], ["杯", "日用", "320"], ["灯", "家电", "150"], ["伞", "日用", "60"]],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "values"),
+    [
+        ("哪些人还没转正？", TRIALS, ["赵丽"]),
+        ("转正的员工平均月薪是多少？", TRIALS, ["19,400"]),
+        ("How much did Petra pay?", SPENDING, []),
+        ("Who spent the most?", SPENDING, ["296.50"]),
+        ("Which item has the most stock?", STOCK, []),
+        ("每类的总销量", GROUPED, ["380", "150"]),
+    ],
+)
+def test_a_part_of_a_name_stands_for_what_it_says(
+    question: str, table: DataTable, values: list[str]
+) -> None:
+    found = compute_findings(question, table, language_of(question))
+    assert [one.value for one in found.answers] == values
