@@ -12,7 +12,7 @@ from sextant.nodes.citing.attached import tables_among
 from sextant.nodes.citing.citations import DraftSentence, Verdict
 from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.support import SupportedQuote
-from sextant.text.statements import is_abstention, states
+from sextant.text.statements import affirm_question, is_abstention, is_bare_no, states
 
 Quotes = dict[int, SupportedQuote]
 """Quotes by the index of their passage."""
@@ -21,6 +21,8 @@ Quotes = dict[int, SupportedQuote]
 _LEAST_SUPPORT = 0.15
 SUPPORTED = 0.35
 """The least support of a citation that says what its sentence says."""
+# The share of a question's terms that stand where a bare no is read from.
+_SURE = 0.8
 # What a citation has at most whose sentence is not supported.
 _MOST_UNSUPPORTED = 0.3
 
@@ -84,7 +86,9 @@ class SentenceJudge:
         statement = markers.statement_text(sentence.text)
         if not self.evidence.items or is_head or not states(statement):
             is_silent = bool(self.evidence.items) and is_abstention(statement)
-            return (Verdict.SILENT if is_silent else Verdict.STATES_NOTHING), {}
+            denied = self._find_denial(statement)
+            silent = Verdict.SILENT if is_silent else Verdict.STATES_NOTHING
+            return (Verdict.SUPPORTED if denied else silent), denied
         if " ".join(sentence.text.split()) in self._rejected:
             return Verdict.UNSUPPORTED, {}
         if by_cells := self._judge_by_cells(sentence):
@@ -110,6 +114,13 @@ class SentenceJudge:
             for at, index, quote in sentence.marks
         ]
         return verdict, {}
+
+    def _find_denial(self, statement: str) -> Quotes:
+        """Return the quotes that deny what the question asks, where the statement is no more than a no."""
+        asked = affirm_question(self.evidence.question) if is_bare_no(statement) else ""
+        found = self.evidence.assess(asked, withheld=self._withheld) if asked else None
+        is_denied = found and found.support is Support.CONTRADICTED and found.share >= _SURE
+        return dict(supporting(self.evidence, found)) if found and is_denied else {}
 
     def _is_foreign(self, sentence: DraftSentence, statement: str) -> bool:
         """Return whether a sentence cites only passages in another language, which have its numbers and names and no others."""

@@ -324,11 +324,12 @@ def asks_of_orders(question: str) -> bool:
     return _ABOUT_ORDERS.search(question) is not None
 
 
-# Headings, lead-ins ("The steps are:"), questions, rules of tables, fences of code and a bare yes or no state nothing.
-_NO_STATEMENT = re.compile(
-    r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*|\W*(?:yes|no|sure|certainly|是的?|不是|对|不|没有|有|不?可以|不?能够?|不?会|不必|不需要|不用|需要|必须)\W*)\s*",
-    re.DOTALL | re.IGNORECASE,
+_YES_OR_NO = re.compile(
+    r"\W*(?:yes|sure|certainly|是的?|对|有|可以|能够?|会|需要|必须|(?P<no>no|不是|不|没有|不可以|不能够?|不会|不必|不需要|不用))\W*",
+    re.IGNORECASE,
 )
+# Headings, lead-ins ("The steps are:"), questions, rules of tables and fences of code state nothing.
+_NO_STATEMENT = re.compile(r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*)\s*", re.DOTALL)
 
 _SAYING = (
     r"(?:say|said|mention|state|specif|contain|includ|provid|describ|address|discuss|cover|give|tell|indicat"
@@ -365,5 +366,24 @@ def is_abstention(sentence: str) -> bool:
 
 
 def states(sentence: str) -> bool:
-    """Return whether a sentence makes a statement that could be true or false."""
-    return not (_NO_STATEMENT.fullmatch(sentence) or is_abstention(sentence))
+    """Return whether a sentence makes a statement that could be true or false by itself: no bare yes or no."""
+    return not (
+        _NO_STATEMENT.fullmatch(sentence)
+        or _YES_OR_NO.fullmatch(sentence)
+        or is_abstention(sentence)
+    )
+
+
+def is_bare_no(sentence: str) -> bool:
+    """Return whether a sentence is no more than a no."""
+    found = _YES_OR_NO.fullmatch(sentence)
+    return found is not None and found["no"] is not None
+
+
+_WHETHER = re.compile(rf"(?P<en>{_POLAR.pattern}.*?)\W*|(?P<zh>.*[^\W什怎].*)[吗嗎嘛]\W*")
+
+
+def affirm_question(question: str) -> str:
+    """Return what a question for yes or no asks, as a yes says it; "" for another question."""
+    found = _WHETHER.fullmatch(plain_of(question))
+    return (found["en"] or found["zh"]) if found else ""

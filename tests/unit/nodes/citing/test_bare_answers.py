@@ -55,3 +55,19 @@ def test_a_value_of_something_else_is_not_supported() -> None:
 def test_sentences_behind_the_first_may_say_something_else() -> None:
     answer = "A diary of patterns. Madder, weld and woad."
     assert _verdicts(DIARY, SCHOOL, answer) == [Verdict.SUPPORTED, Verdict.SUPPORTED]
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "answer", "verdict"),
+    [
+        ("Do the prices include VAT?", "Prices do not include VAT.", "No.", Verdict.SUPPORTED),
+        ("报纸可以外借吗？", "报纸、地方志和工具书不外借。", "不可以。", Verdict.SUPPORTED),
+        ("Do the prices include VAT?", "Prices include VAT.", "No.", Verdict.STATES_NOTHING),
+        ("Are dogs allowed?", "Cats are not allowed.", "No.", Verdict.STATES_NOTHING),
+        ("Which prices include VAT?", "Prices do not include VAT.", "No.", Verdict.STATES_NOTHING),
+    ],
+)
+def test_a_bare_no_is_supported_where_a_passage_denies_all_that_is_asked(
+    question: str, passage: str, answer: str, verdict: Verdict
+) -> None:
+    assert _verdicts(question, passage, answer) == [verdict]
