@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -311,19 +311,12 @@ _SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 @app.command("demo")
-def demo(
-    samples: Annotated[Path, typer.Option(help="Folder with the sample documents.")] = _SAMPLES,
-    *,
-    as_json: AsJson = False,
-) -> None:
+def demo(*, as_json: AsJson = False) -> None:
     """Ingest the sample documents and ask three questions.
 
     Shows the answers with their citations.
     """
-    questions = _read_questions(samples)
-    answers = with_sextant(
-        lambda rag: _demo(rag, samples, questions, as_json=as_json), lengthy=True
-    )
+    answers = with_sextant(lambda rag: _demo(rag, as_json=as_json), lengthy=True)
     if as_json:
         terminal.emit(answers)
     if not all(answer.citations for answer in answers):
@@ -332,34 +325,20 @@ def demo(
         raise SextantError("An answer came without citations.", next_step="Run `sextant doctor`.")
 
 
-def _read_questions(samples: Path) -> list[str]:
-    """Return the questions of `questions.json` that are marked for the demo."""
+async def _demo(rag: Sextant, *, as_json: bool) -> list[Answer]:
     import json
 
-    from sextant.domain.errors import OptionInvalid
-
-    try:
-        listed: dict[str, Any] = json.loads((samples / "questions.json").read_bytes())
-    except OSError:
-        raise OptionInvalid(
-            f"There are no sample documents in {samples}.",
-            next_step="Run the demo from a checkout of Sextant, or name the folder with --samples.",
-            field="samples",
-        ) from None
-    return [entry["question"] for entry in listed["questions"] if entry.get("demo")]
-
-
-async def _demo(
-    rag: Sextant, samples: Path, questions: list[str], *, as_json: bool
-) -> list[Answer]:
     from sextant.cli.answers import print_answer
     from sextant.cli.progress import ingest_with_progress, print_summary
 
-    results = await ingest_with_progress(rag, [samples / "documents"], _DEMO, quiet=as_json)
+    results = await ingest_with_progress(rag, [_SAMPLES / "documents"], _DEMO, quiet=as_json)
     if not as_json:
         print_summary(results)
     answers = []
-    for question in questions:
+    for asked in json.loads((_SAMPLES / "questions.json").read_bytes())["questions"]:
+        if not asked.get("demo"):
+            continue
+        question = asked["question"]
         if not as_json:
             terminal.say("")
             terminal.heading(f"? {question}")

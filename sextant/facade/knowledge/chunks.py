@@ -208,10 +208,7 @@ class Chunks:
         budget_cost: float | None = None,
     ) -> DescribedByModel:
         describer = await self._describer()
-        if budget_tokens is not None:
-            describer.budget.tokens = budget_tokens
-        if budget_cost is not None:
-            describer.budget.limit_cost(budget_cost)
+        describer.budget.limit(budget_tokens, budget_cost)
         return await describer.describe(self._scope, on_progress)
 
     async def _describer(self) -> ModelDescriber:

@@ -253,10 +253,7 @@ class Entities:
             SettingsInvalid: no chat model is set.
         """
         extractor = await self._extractor()
-        if budget_tokens is not None:
-            extractor.budget.tokens = budget_tokens
-        if budget_cost is not None:
-            extractor.budget.limit_cost(budget_cost)
+        extractor.budget.limit(budget_tokens, budget_cost)
         await ExtractionStore(self._database).retry(self._scope)
         report = await extractor.extract(self._scope, on_progress=on_progress)
         warnings = await self._refresh() if report.done else ()

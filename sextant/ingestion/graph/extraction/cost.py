@@ -104,17 +104,20 @@ class CostBudget:
         Raises:
             OptionInvalid: a budget in money is set, but no price.
         """
-        budget = cls(settings, settings.budget_tokens)
-        if settings.budget_cost is not None:
-            budget.limit_cost(settings.budget_cost)
+        budget = cls(settings)
+        budget.limit(settings.budget_tokens, settings.budget_cost)
         return budget
 
-    def limit_cost(self, cost: float) -> None:
-        """Limit the cost in money.
+    def limit(self, tokens: int | None, cost: float | None) -> None:
+        """Limit the tokens, or the cost in money, or both; None changes nothing.
 
         Raises:
             OptionInvalid: the amount is not above 0, or there are no prices.
         """
+        if tokens is not None:
+            self.tokens = tokens
+        if cost is None:
+            return
         if not 0 < cost < inf:
             raise OptionInvalid(
                 f"A budget in money cannot be {cost}.",

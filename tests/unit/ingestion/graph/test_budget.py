@@ -17,7 +17,7 @@ def test_a_budget_that_is_no_amount_of_money_is_refused_and_not_taken_for_used_u
     budget = CostBudget(ExtractionSettings(input_price=1.0, output_price=2.0))
 
     with pytest.raises(OptionInvalid) as refused:
-        budget.limit_cost(cost)
+        budget.limit(None, cost)
 
     assert refused.value.field == "budget_cost"
     assert budget.cost is None
