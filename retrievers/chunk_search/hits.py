@@ -12,8 +12,9 @@ from pydantic.alias_generators import to_camel
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.retrievers.chunk_search.ranking import RankedChunk, Share
+from sextant.retrievers.chunk_search.ranking import RankedChunk
 from sextant.retrievers.lanes.lane import go_without
+from sextant.retrievers.ranking.fusion import Share
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
     ChunkEntity,

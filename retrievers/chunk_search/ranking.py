@@ -20,6 +20,7 @@ from sextant.domain.retrieval import LEAST_SCORE
 from sextant.retrievers.arrays import min_max
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
+from sextant.retrievers.ranking.fusion import Share
 from sextant.retrievers.ranking.result_ranker import age_in_days, time_decay
 from sextant.stores.chunks.stored import ChunkMetadata
 from sextant.text.analysis import is_pair, terms
@@ -164,20 +165,6 @@ def _neighbour_signal(chunks: Sequence[ChunkMetadata], scores: Numbers) -> list[
         max((by_id.get(neighbour, 0.0) for neighbour in chunk.neighbours), default=0.0)
         for chunk in chunks
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The value of one signal for a chunk: raw, mapped to 0..1, and its part of the score.
-
-    The contributions of all signals sum to the hybrid score. `rank` is the chunk's rank in the signal's lane.
-    """
-
-    raw: float
-    share: float
-    weight: float
-    contribution: float
-    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

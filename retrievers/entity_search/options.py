@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters, as_weight, require_type
 from sextant.retrievers.arrays import min_max
+from sextant.retrievers.ranking.fusion import Share
 from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100
@@ -113,26 +114,11 @@ Key = TypeVar("Key", str, UUID)
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
-    """The result of one lane for an item: its rank (from 1), its raw and normalised score, and the lane's weight."""
-
-    rank: int
-    raw: float
-    normalised: float
-    weight: float
-
-    @property
-    def contribution(self) -> float:
-        """Return the part of the item's score that the lane gives."""
-        return self.weight * self.normalised
-
-
-@dataclass(frozen=True, slots=True)
 class Blended(Generic[Key]):
     """An item with its signals by lane, the bonus for agreement, and its score: the sum of all."""
 
     key: Key
-    signals: Mapping[str, Signal]
+    signals: Mapping[str, Share]
     bonus: float
     score: float
 
@@ -150,17 +136,18 @@ def blend(
         weights: of every lane.
         bonus: for each further signal.
     """
-    signals: dict[Key, dict[str, Signal]] = {}
+    signals: dict[Key, dict[str, Share]] = {}
     for lane, hits in found.items():
         shares = min_max([score for _, score in hits])
         for rank, ((key, raw), share) in enumerate(zip(hits, shares, strict=True), start=1):
-            signals.setdefault(key, {})[lane] = Signal(rank, raw, float(share), weights[lane])
+            weight, value = weights[lane], float(share)
+            signals.setdefault(key, {})[lane] = Share(raw, value, weight, weight * value, rank)
     blended = [_blend(key, signal, bonus) for key, signal in signals.items()]
     return sorted(blended, key=lambda item: (-item.score, item.key))
 
 
-def _blend(key: Key, signals: Mapping[str, Signal], bonus: float) -> Blended[Key]:
-    agreeing = sum(signal.normalised > 0 for signal in signals.values())
+def _blend(key: Key, signals: Mapping[str, Share], bonus: float) -> Blended[Key]:
+    agreeing = sum(signal.share > 0 for signal in signals.values())
     extra = bonus * (agreeing - 1) if agreeing >= 2 else 0.0
     score = sum(signal.contribution for signal in signals.values()) + extra
     return Blended(key, signals, extra, score)

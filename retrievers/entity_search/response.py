@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.graph import Entity
@@ -77,7 +83,7 @@ class LaneExplanation(_Body):
 
     rank: int
     raw: float
-    normalised: float
+    normalised: float = Field(validation_alias="share")
     weight: float
     contribution: float
 
@@ -166,7 +172,7 @@ class Hit:
 def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool) -> EntityResult:
     """Return a hit as a result."""
     one, signals = hit.entity, hit.blended.signals
-    shares = {lane: signals[lane].normalised if lane in signals else 0.0 for lane in LANES}
+    shares = {lane: signals[lane].share if lane in signals else 0.0 for lane in LANES}
     return EntityResult(
         entity=EntityBody.model_validate(one),
         scores=Scores(**shares, final=hit.score, rerank=hit.rerank),

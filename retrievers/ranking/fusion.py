@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from sextant.domain.breadth import asks_account
@@ -84,6 +84,20 @@ def put_reports_first(
     first = reports[: max(1, top_k // 2)]
     rest = passages[: top_k - len(first)]
     return [*first, *(rescore(item, item.score * first[-1].score) for item in rest)]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The value of one signal or lane for a result: raw, mapped to 0..1, and its part of the score.
+
+    The contributions of all signals sum to the score. `rank` is the result's rank in the lane; None: not found there.
+    """
+
+    raw: float
+    share: float
+    weight: float
+    contribution: float
+    rank: int | None = None
 
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009

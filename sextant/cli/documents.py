@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from sextant.facade.knowledge.chunks import Chunks
     from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
     from sextant.retrievers.chunk_search.hits import SearchHit
-    from sextant.retrievers.chunk_search.ranking import Share
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse
+    from sextant.retrievers.ranking.fusion import Share
 
 app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")

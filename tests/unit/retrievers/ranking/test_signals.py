@@ -54,7 +54,7 @@ def test_equal_scores_are_ordered_by_key_whatever_the_lanes_order() -> None:
 def test_an_explanation_adds_up() -> None:
     (one,) = blend({"vector": [("a", 0.8)], "fts": [("a", 4.0)]}, WEIGHTS, 0.02)
     vector = one.signals["vector"]
-    assert (vector.rank, vector.raw, vector.normalised, vector.weight) == (1, 0.8, 1.0, 0.5)
+    assert (vector.rank, vector.raw, vector.share, vector.weight) == (1, 0.8, 1.0, 0.5)
     parts = sum(signal.contribution for signal in one.signals.values())
     assert one.score == pytest.approx(parts + one.bonus) == pytest.approx(0.82)
 
@@ -76,7 +76,7 @@ def test_scores_fall_and_stay_within_weights_and_bonus(
     assert {one.key for one in found} == {key for lane in (vector, fts, graph) for key, _ in lane}
     for one in found:
         assert -1e-9 <= one.score <= sum(given_weights) + 0.04 + 1e-9
-        assert all(0 <= signal.normalised <= 1 for signal in one.signals.values())
+        assert all(0 <= signal.share <= 1 for signal in one.signals.values())
         assert one.score == pytest.approx(
             sum(signal.contribution for signal in one.signals.values()) + one.bonus
         )
