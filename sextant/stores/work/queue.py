@@ -191,6 +191,9 @@ class Turns:
         self._app = self._app or library(self._database)
         with answering(), suppress(AlreadyEnqueued):
             async with self._database.transaction(arguments["user_id"]) as connection:
+                waiting = await connection.execute(_QUEUE_SQL["is_waiting"], {"name": name})
+                if await waiting.fetchone():
+                    return
                 configured = self._app.configure_task(
                     task,
                     queueing_lock=name,

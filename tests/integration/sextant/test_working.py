@@ -391,6 +391,22 @@ async def test_of_a_documents_jobs_the_open_one_is_the_newest_whatever_the_clock
     await KnowledgeBases(database).delete(scope)
 
 
+async def test_a_turn_that_waits_already_is_no_error_in_the_log_of_the_database(
+    database: Database,
+) -> None:
+    scope, turns = someone(), Turns(database)
+    for _ in range(3):
+        await turns.offer_refresh(scope, since=time.time(), wait=3600)
+    log = database.settings.data_dir / "postgres.log"
+    assert scope.user_id not in log.read_text(errors="replace")
+    async with database.transaction(scope.user_id) as connection:
+        key = f"refresh/{scope.graph_id}/{scope.user_id}"
+        gone = await connection.execute(
+            "delete from procrastinate_jobs where queueing_lock = %s", [key]
+        )
+        assert gone.rowcount == 1
+
+
 async def test_a_worker_that_was_thought_dead_goes_on_if_nobody_has_its_document(
     database: Database,
 ) -> None:
