@@ -45,7 +45,7 @@ def defined(text: str) -> list[tuple[str, str, str]]:
             "Ada Marsh was a Welsh film and stage actor best known as Mrs Poole.",
             ("Ada Marsh", "Welsh film and stage actor", "PERSON"),
         ),
-        ("Elmstead is a city and seat of a county.", ("Elmstead", "city", "LOCATION")),
+        ("Chinook is a city and seat of a county.", ("Chinook", "city", "LOCATION")),
         ("所有权是一种内存管理机制。", ("所有权", "内存管理机制", "CONCEPT")),
         (
             "糖尿病是一组由缺陷和（或）障碍引起、以高血糖为特征的代谢性疾病。",
