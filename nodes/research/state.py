@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from sextant.domain.breadth import find_other_subjects
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.state import State
 from sextant.text.name_linker import bare_title
@@ -100,9 +101,16 @@ def passages_by_id(state: ResearchState, ids: Sequence[str]) -> list[RetrievedIt
 
 
 def section_title(item: RetrievedItem) -> str:
-    """Return the headings above a passage without their numbers and the document's title; "" for none."""
+    """Return the headings above a passage without their numbers and the document's title; "" for none.
+
+    Headings that name no subject ("Summary", 概述) follow the title: alone they would ask about all documents.
+    """
     path = [str(part) for part in item.metadata.get("section_path") or ()]
-    return " › ".join(map(_without_number, path[1:] or path))  # the first is most often the title
+    title = " › ".join(map(_without_number, path[1:] or path))  # the first is most often the title
+    if title and not find_other_subjects(title).strip():
+        document = item.metadata.get("document_title") or item.metadata.get("filename") or ""
+        return f"{document} › {title}"
+    return title
 
 
 def _without_number(heading: str) -> str:

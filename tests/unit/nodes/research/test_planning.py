@@ -93,12 +93,14 @@ def test_rules_plan_by_the_sections_of_what_was_found_the_best_first() -> None:
         under(text, "p3", "Arta", "1.2.0 (March)", "New", score=0.5),
         under(text, "p4", "Arta", "2 Repairs", "2.1 Costs", score=0.1),
         under(text, "p5", score=1.0),
+        under(text, "p6", "Arta", "1. Summary", score=0.05),
     ]
     topics = list(plan_by_rules(state(items=items, graph_items=[report_on("Bridges")])))
     assert [(topic.title, topic.found) for topic in topics] == [
         ("Arta", ["p2"]),
         ("1.2.0 (March) › New", ["p3"]),
         ("Repairs › Costs", ["p1", "p4"]),
+        ("p6 › Summary", ["p6"]),  # named as its document is
     ]
 
 
