@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     )
     from sextant.ingestion.graph.upkeep import Refreshed
     from sextant.stores.graph.protocol import Hop
+
+    _Hops = defaultdict[UUID, dict[UUID, Hop]]  # entity, relation
 
 T = TypeVar("T")
 
@@ -203,7 +206,7 @@ def show(
     graph: GraphId = GRAPH,
     depth: Annotated[int, typer.Option("--depth", "-d", min=1, max=2, help="Steps away.")] = 1,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=500, help="Entities at most.")
+        int, typer.Option("--limit", "-n", min=2, max=500, help="Entities at most.")
     ] = 20,
     form: Annotated[GraphFormat, typer.Option("--format", "-f", help="How.")] = GraphFormat.TREE,
     *,
@@ -264,27 +267,36 @@ def _print_part(form: GraphFormat, part: DrawnGraph) -> None:
 
 
 def _print_tree(part: DrawnGraph) -> None:
-    """Print relations under the entity that they were reached from."""
-    names, center = _names(part), part.entities[0]
-    terminal.heading(f"{terminal.brief(center.name)} ({center.entity_type})")
-    for depth, hop, near, far in _steps(part):
-        arrow = "→" if hop.source_id == near else "←"
-        line = f"{arrow} {hop.relation_type} {arrow} {names.get(far, far)}  {hop.weight:g}"
-        terminal.say("  " * depth + line)
-
-
-def _steps(part: DrawnGraph) -> list[tuple[int, Hop, UUID, UUID]]:
-    """Return depth, hop, near end and far end of each hop, followed by the hops from its far end."""
-    steps, center = [], part.entities[0].id
-    onward = [hop for hop in part.hops if center not in (hop.source_id, hop.target_id)]
+    """Print relations under the entity that they were reached from, for each entity of the name."""
+    names = _names(part)
+    around: _Hops = defaultdict(dict)
     for hop in part.hops:
-        if center in (hop.source_id, hop.target_id):
-            far = hop.other_end(center)
-            steps.append((1, hop, center, far))
-            mine = [one for one in onward if far in (one.source_id, one.target_id)]
-            onward = [one for one in onward if one not in mine]
-            steps += [(2, one, far, one.other_end(far)) for one in mine]
+        around[hop.source_id][hop.relation_id] = around[hop.target_id][hop.relation_id] = hop
+    for center in part.entities:
+        steps = _take_steps(around, center.id)
+        if steps or center is part.entities[0]:
+            terminal.heading(f"{terminal.brief(center.name)} ({center.entity_type})")
+        for depth, hop, near, far in steps:
+            arrow = "→" if hop.source_id == near else "←"
+            line = f"{arrow} {hop.relation_type} {arrow} {names.get(far, far)}  {hop.weight:g}"
+            terminal.say("  " * depth + line)
+
+
+def _take_steps(around: _Hops, center: UUID) -> list[tuple[int, Hop, UUID, UUID]]:
+    """Take the hops of an entity, each followed by those from its far end: depth, hop, near end and far end."""
+    steps = []
+    for hop in _take_hops(around, center):
+        far = hop.other_end(center)
+        steps.append((1, hop, center, far))
+        steps += [(2, one, far, one.other_end(far)) for one in _take_hops(around, far)]
     return steps
+
+
+def _take_hops(around: _Hops, entity: UUID) -> list[Hop]:
+    taken = list(around.pop(entity, {}).values())
+    for hop in taken:
+        around[hop.other_end(entity)].pop(hop.relation_id, None)
+    return taken
 
 
 def _names(part: DrawnGraph) -> dict[UUID, str]:

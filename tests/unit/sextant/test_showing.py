@@ -37,6 +37,7 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.facade.knowledge.graph import DrawnGraph
 from sextant.ingestion.pipeline import Ingested, IngestReport
 from sextant.ingestion.progress import Progress
+from sextant.stores.graph.protocol import Hop
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
 CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)
@@ -303,3 +304,22 @@ def test_an_entity_without_relations_is_shown_with_where_to_look_for_it(
     alone = Entity(uuid4(), "Osprey Register")
     _print_part(form, DrawnGraph((alone,), (), cut=False))
     assert "sextant entities show" in capsys.readouterr().err
+
+
+def test_entities_of_one_name_each_stand_above_their_relations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    planet, metal, sun, glass = (
+        Entity(uuid4(), name) for name in ("Mercury", "Mercury", "Sun", "Thermometer")
+    )
+    hops = (
+        Hop(uuid4(), glass.id, metal.id, "CONTAINS", 2, 1),
+        Hop(uuid4(), planet.id, sun.id, "ORBITS", 1, 1),
+    )
+    _print_part(GraphFormat.TREE, DrawnGraph((planet, metal, glass, sun), hops, cut=False))
+    assert capsys.readouterr().out.splitlines() == [
+        "Mercury (TERM)",
+        "  → ORBITS → Sun  1",
+        "Mercury (TERM)",
+        "  ← CONTAINS ← Thermometer  2",
+    ]
