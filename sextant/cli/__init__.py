@@ -15,14 +15,19 @@ def main() -> None:
     # The thread that loads the model needs the GIL for moments; at Python's 5 ms it would mostly wait while the
     # main thread imports.
     sys.setswitchinterval(0.0005)
-    if sys.argv[1:2] != ["chat"]:  # there Ctrl-C ends only the answer
-        signal.signal(signal.SIGTERM, _interrupt)
     from sextant.cli.app import run
 
+    # After Ctrl-C `chat` ends only the answer, and `mcp` waits for the end of its input.
+    if sys.argv[1:2] not in (["chat"], ["mcp"]):
+        signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(run(sys.argv[1:]))
 
 
 def _interrupt(order: int, frame: FrameType | None) -> None:
-    """End as after Ctrl-C, also where that is ignored: what has begun is given back, and the same command goes on from there."""
+    """End as after Ctrl-C, also where that is ignored: what has begun is given back, and the same command goes on from there.
+
+    A second signal ends at once, such as where a thread still waits for standard input.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     handler = signal.getsignal(signal.SIGINT)  # asyncio's own while it runs
     (handler if callable(handler) else signal.default_int_handler)(order, frame)
