@@ -128,8 +128,10 @@ def _usage(error: typer.TyperException) -> SextantError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "sextant"
     commands = getattr(context and context.command, "commands", {}) if path != "sextant" else {}
-    listed = f"Commands: {', '.join(commands)}. " if commands else ""
-    return OptionInvalid(message, next_step=f"{listed}`{path} --help` shows the way.")
+    hint = f"Commands: {', '.join(commands)}. " if commands else ""
+    if hasattr(error, "option_name"):
+        hint = "Put -- before words that begin with a dash. "
+    return OptionInvalid(message, next_step=f"{hint}`{path} --help` shows the way.")
 
 
 def _broken(error: Exception) -> SextantError:

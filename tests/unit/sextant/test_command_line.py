@@ -141,6 +141,8 @@ def test_an_unknown_command_or_option_is_bad_input(capsys: pytest.CaptureFixture
     assert "conifg" in capsys.readouterr().err
     assert cli.run(["config", "--colour"]) == 2
     assert "--colour" in capsys.readouterr().err
+    assert cli.run(["ask", "what", "works", "at", "-5", "°C?"]) == 2
+    assert "Put -- before words that begin with a dash" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
