@@ -148,7 +148,7 @@ async def answer_to_http(request: Request, error: Exception) -> Response:
     problem = Problem(
         title=title,
         status=error.status_code,
-        detail=str(error.detail),
+        detail=f"{str(error.detail).rstrip('.')}.",
         code=title.lower().replace(" ", "_").replace("-", "_"),
         next_step=_ROUTES[accepted_language(request)] if is_unknown else None,
         request_id=request_id_of(request),
