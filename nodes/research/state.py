@@ -109,7 +109,7 @@ def section_title(item: RetrievedItem) -> str:
     title = " › ".join(map(_without_number, path[1:] or path))  # the first is most often the title
     if title and not find_other_subjects(title).strip():
         document = item.metadata.get("document_title") or item.metadata.get("filename") or ""
-        return f"{document} › {title}"
+        return " › ".join(filter(None, (str(document), title)))
     return title
 
 
