@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -63,3 +66,16 @@ async def test_a_host_that_takes_no_dots_gets_other_names(filled: Path) -> None:
         missing = await client.call_tool("kb_preview", {"chunkId": "none"})
     assert names == ["kb_search", "kb_related", "kb_preview", "kb_ask"]
     assert missing.is_error
+
+
+async def test_a_host_that_keeps_its_end_open_can_end_it(filled: Path) -> None:
+    started = command(filled)
+    process = await asyncio.create_subprocess_exec(
+        started.command, *started.args, stdin=PIPE, stdout=PIPE, env=started.env, cwd=started.cwd
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    assert b'"id":1' in await process.stdout.readline()
+    process.terminate()
+    assert await process.wait() == -signal.SIGTERM
