@@ -176,8 +176,11 @@ def prompt_tokens(state: State, run: RunContext) -> int:
 
 def size_without_passages(state: State) -> int:
     """Return how many tokens an answer's prompt has beside its passages."""
-    history = sum(estimate_tokens(turn["content"]) for turn in state.before)
-    return _instructions(state.language) + estimate_tokens(state.question) + history
+    return _instructions(state.language) + estimate_tokens(state.question) + _history_tokens(state)
+
+
+def _history_tokens(state: State) -> int:
+    return sum(estimate_tokens(turn["content"]) for turn in state.before)
 
 
 @cache
@@ -195,10 +198,10 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     """
     limits = run.deps.settings.limits
     reading = calls_to_read(reports_of(state), limits.report_calls)
-    prompt = (passage_tokens(state, run) + INSTRUCTION_TOKENS) * (2 if reading else 1)
+    prompt = passage_tokens(state, run) + INSTRUCTION_TOKENS + _history_tokens(state)
     return AnswerBudget(
         max(1, min(1 + reading, int(limits.model_calls * _LARGEST_SHARE))),
-        min(prompt, int(limits.prompt_tokens * _LARGEST_SHARE)),
+        min(prompt * (2 if reading else 1), int(limits.prompt_tokens * _LARGEST_SHARE)),
         limits.answer_seconds * ANSWER_SHARE,
     )
 

@@ -22,6 +22,7 @@ from sextant.nodes.budget import (
 )
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State
+from sextant.text.characters import estimate_tokens
 from tests.unit.nodes.conftest import Build, chat
 
 FAR = 1e12
@@ -45,6 +46,13 @@ def test_judging_leaves_the_answer_a_call_its_prompt_and_a_third_of_the_time(ben
     assert (whole.calls, whole.prompt_tokens) == (3, 12_000)
     assert (judging.calls, judging.prompt_tokens) == (2, 6000 - INSTRUCTION_TOKENS)
     assert whole.seconds - judging.seconds == pytest.approx(20, abs=1)
+
+
+def test_the_conversation_has_its_part_in_what_is_left_to_the_answer(bench: Build) -> None:
+    said = "The pump was serviced in May. " * 100
+    state = State(before=[{"role": "user", "content": said}], deadline=FAR)
+    left = reserve_for_answer(state, run_with(bench)).prompt_tokens
+    assert left == PROMPT + estimate_tokens(said)
 
 
 def report(text: str) -> RetrievedItem:
