@@ -103,13 +103,13 @@ class SparseRows:
         return np.arange(len(wanted)).repeat(size), self.columns.take(positions, mode="clip")
 
     def positions(
-        self, wanted: npt.NDArray[np.integer], limit: int | Rows | None = None
+        self, wanted: npt.NDArray[np.integer], limit: int | None = None
     ) -> tuple[Rows, Rows]:
         """Return the positions in `columns` of the entries of some rows, and the number of entries of each row.
 
         Args:
             wanted: rows, in any order.
-            limit: entries of each row at most, one number or one for each row; the first ones are taken.
+            limit: entries of each row at most; the first ones are taken.
         """
         first = self.starts.take(wanted)
         size = self.starts[1:].take(wanted) - first
