@@ -151,7 +151,8 @@ def _lines() -> OnProgress:
                 _so_far(progress.done, progress.total),
             )
             thing = " page" if progress.stage is JobStage.OCR else ""
-            say(f"… {name}: {progress.stage.value}{thing} {far}".rstrip())
+            why = f" ({progress.note})" if progress.note else ""
+            say(f"… {name}: {progress.stage.value}{thing} {far}".rstrip() + why)
 
     return show
 
@@ -206,6 +207,7 @@ def _bars() -> Iterator[OnProgress]:
                 tasks[progress.filename] = bars.add_task(shown, stage="", total=None)
             bars.update(
                 tasks[progress.filename],
+                description=f"{shown} ({progress.note})" if progress.note else shown,
                 stage=progress.stage.value,
                 completed=progress.done,
                 total=progress.total or None,

@@ -126,6 +126,8 @@ class Ingestor:
         self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
+        stale = f"{settings.ingestion.job_stale:g} s"
+        self._others = f"another process has it; should that have died, it is free after {stale}"
         self._runner = JobRunner(
             documents,
             jobs,
@@ -283,7 +285,7 @@ class Ingestor:
             if job.stage is JobStage.FAILED:
                 raise _closed_job_error(job)
             if on_progress is not None:
-                on_progress(Progress(filename, job.stage, job.done, job.total))
+                on_progress(Progress(filename, job.stage, job.done, job.total, self._others))
             await asyncio.sleep(0.5)
 
 

@@ -25,7 +25,7 @@ class LaterStage(StrEnum):
 class Progress:
     """The progress of a file: `done` of `total` chunks in stage `embed`, 0 of 0 in others.
 
-    In a `LaterStage`, `filename` names the items; `note` is its outcome in words.
+    In a `LaterStage`, `filename` names the items; `note` is its outcome in words, or why a file waits.
     """
 
     filename: str
