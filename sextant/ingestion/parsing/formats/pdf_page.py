@@ -160,7 +160,8 @@ class Page:
             last = bisect_left(self._starts, end)
             pieces += self._pieces(plain, first, last)
             first = last
-        seen = [piece for piece in pieces if words_of([piece])] or pieces
+        is_kept = self._is_recognised  # OCR's text may lie beside its scan
+        seen = [piece for piece in pieces if is_kept or words_of([piece])] or pieces
         self.unseen = " ".join(piece.text for piece in set(pieces).difference(seen))
         pieces = [*self._cut_at_columns(plain, seen)]
         if self._is_recognised:

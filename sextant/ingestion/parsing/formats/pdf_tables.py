@@ -72,9 +72,12 @@ class PageTable:
         return not (is_form and all(len(set(each)) == len(each) for each in labels))
 
     def joined(self, other: PageTable) -> PageTable:
-        """Return both as one; the header rows that the next page repeats are left out."""
-        alike = (mine == theirs for mine, theirs in zip(self.rows, other.rows, strict=False))
-        skipped = sum(takewhile(bool, alike))
+        """Return both as one; the header rows that the next page repeats are left out, behind the first those of words."""
+        repeats = (
+            mine == theirs and not (at and any(map(is_figure, filter(None, theirs))))
+            for at, (mine, theirs) in enumerate(zip(self.rows, other.rows, strict=False))
+        )
+        skipped = sum(takewhile(bool, repeats))
         heads = [
             cell
             for row, cells in enumerate(other.rows[:skipped])

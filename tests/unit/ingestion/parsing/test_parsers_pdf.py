@@ -85,6 +85,12 @@ class TestReadingOrder:
         assert parsed.omissions is not None
         assert parsed.omissions.left_out == {"out of sight": 10}
 
+    def test_what_ocr_lays_beside_the_scan_is_read(self) -> None:
+        texts = [(860, "Pump"), (700, "The gate is open")]
+        page = [PdfText(70, height, text, is_hidden=True) for height, text in texts]
+
+        assert prose(read([page])) == ["Pump", "The gate is open"]
+
     def test_a_formula_in_a_column_leaves_the_columns_as_they_are_drawn(self) -> None:
         left = lines([f"The left column has line {one}." for one in "abcdef"])
         formula = [PdfText(90, 610, "x + y"), PdfText(95, 618, "2 a"), PdfText(95, 602, "b")]
@@ -740,6 +746,18 @@ class TestTables:
         assert tables(parsed) == [[*header, ["E41", "a"], ["E42", "b"]]]
         assert parsed.omissions is not None
         assert parsed.omissions.left_out == {"in running heads and feet": 15}
+
+    def test_equal_rows_of_figures_below_a_repeated_header_are_kept(self) -> None:
+        header, same = ["Part", "Price"], ["Valve", "10"]
+
+        parsed = read(
+            [
+                draw_ruled_table(70, 200, [header, same, ["Gate", "20"]]),
+                draw_ruled_table(70, 700, [header, same, ["Pipe", "30"]]),
+            ]
+        )
+
+        assert tables(parsed) == [[header, same, ["Gate", "20"], same, ["Pipe", "30"]]]
 
     def test_a_frame_or_an_underline_is_no_table(self) -> None:
         frame = [
