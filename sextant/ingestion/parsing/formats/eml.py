@@ -33,8 +33,10 @@ from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.structure import Omissions, build_structure, finish_blocks
 from sextant.text.characters import clean_text
 
-# The line before each message of a mailbox, and the first header.
-_ENVELOPE = re.compile(rb"^From [^\r\n]*\d\d:\d\d[^\r\n]*\r?\n(?=[\w-]+:)", re.MULTILINE)
+# The line before each message of a mailbox, with a day as in "Fri May  1 09:00", and the first header.
+_ENVELOPE = re.compile(
+    rb"^From (?=[^\r\n]*\b\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\r\n]*\r?\n(?=[\w-]+:)", re.MULTILINE
+)
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 DEEPEST = 8  # messages forwarded inside each other
@@ -50,13 +52,13 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def parse_mime(content: bytes) -> Part:
-    """Return the tree of a message's parts, or of those of a mailbox (RFC 4155).
+    """Return the tree of a message's parts, or of those of a mailbox (RFC 4155), which begins with an envelope.
 
     Under the newer policies one malformed header makes it unreadable.
     """
     parser = BytesParser(policy=compat32)
-    messages = _ENVELOPE.split(content)[1:]
-    if len(messages) < 2:
+    before, *messages = _ENVELOPE.split(content.lstrip(b"\xef\xbb\xbf\r\n"))
+    if before or len(messages) < 2:
         return parser.parsebytes(content)
     mailbox = MIMEMultipart()
     for message in messages:

@@ -44,9 +44,6 @@ class Visibility:
     """Decides which elements of a page are visible."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
-        self._menus = _find_translations(tree)
-        # The link at each heading by which a reader of a wiki edits the section.
-        self._menus |= {node.mem_id for node in tree.css("span.mw-editsection")}
         self._opened = {
             target
             for node in tree.css("[aria-controls], [data-bs-target], [data-target]")
@@ -55,6 +52,9 @@ class Visibility:
         }
         programs = sum(len(node.text()) for node in tree.css("body script, body style"))
         letters = len(tree.body.text()) - programs if tree.body else 0
+        # Beside lists of languages, the link at each heading by which a reader of a wiki edits the section.
+        menus = [*_find_translations(tree), *tree.css("span.mw-editsection")]
+        self._menus = {node.mem_id for node in menus if 2 * len(node.text()) <= letters}
         # Those may hold the whole page: what stands for scripts, and what a script shows when it has run.
         self._read = {
             node.mem_id
@@ -100,18 +100,19 @@ class Visibility:
         )
 
 
-def _find_translations(tree: LexborHTMLParser) -> set[int]:
+def _find_translations(tree: LexborHTMLParser) -> list[LexborNode]:
     """Return the lists that only link to the page in other languages."""
     languages = defaultdict[int, list[str | None]](list)
     for link in tree.css("li > a[hreflang]:only-child"):
-        if (item := link.parent) and item.parent:
+        item = link.parent
+        if item and item.parent and item.text().strip() == link.text().strip():
             languages[item.parent.mem_id].append(link.attributes["hreflang"])
-    return {
-        one.mem_id
+    return [
+        one
         for one in tree.css("ul, ol")
         if 1 < len(found := languages[one.mem_id]) == len({*found})
         and len(found) == sum(child.tag == "li" for child in one.iter())
-    }
+    ]
 
 
 def _follows_opener(node: LexborNode) -> bool:
@@ -279,17 +280,18 @@ def read_table(
         header = _infer_header(rows, laid_out, cells)
     elif is_titled:
         header = 0
-    return Table(_with_groups(laid_out), header, repeated=repeated_cells(cells))
+    rows_read = [*laid_out[:header], *_with_groups(laid_out[header:])]
+    return Table(rows_read, header, repeated=repeated_cells(cells))
 
 
-def _with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return rows whose bullet says that they belong to a row above with its name before theirs: "Area • Total"."""
-    grouped, group = list[list[str]](), ""
+def _with_groups(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """Yield rows, those whose bullet says that they belong to a row above with its name: "Area • Total"."""
+    group = ""
     for label, *others in rows:
         is_part = label.startswith("•")
-        grouped.append([f"{group} {label}".strip() if is_part else label, *others])
-        group = group if is_part else label
-    return grouped
+        yield [f"{group} {label}".strip() if is_part else label, *others]
+        if not is_part:
+            group = label if len(label) <= _LONG_CELL else ""
 
 
 def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:

@@ -315,6 +315,17 @@ class TestHtml:
             "- Mills\n- Rivers",
         ]
 
+    def test_languages_to_choose_from_are_no_menu_where_the_page_has_little_else(self) -> None:
+        page = "<ul><li><a hreflang=de href=/a>Deutsch</a><li><a hreflang=zh href=/b>中文</a></ul>"
+
+        assert prose(blocks(FileType.HTML, page)) == ["- Deutsch\n- 中文"]
+
+    def test_a_list_that_says_more_than_the_names_of_its_links_is_no_menu(self) -> None:
+        books = "<li><a hreflang=de>Faust</a>, a play<li><a hreflang=fr>Candide</a>, a tale"
+        page = f"<p>These books are read by everybody in the first year.</p><ul>{books}</ul>"
+
+        assert prose(blocks(FileType.HTML, page))[-1] == "- Faust, a play\n- Candide, a tale"
+
     def test_rows_with_bullets_have_the_name_of_their_group(self) -> None:
         rows = "<tr><th colspan=2>Area<tr><th>• Total<td>41 km²<tr><th>• Water<td>3 km²<tr><th>Mayor<td>Dana"
 
@@ -323,6 +334,14 @@ class TestHtml:
             ["Area • Total", "41 km²"],
             ["Area • Water", "3 km²"],
             ["Mayor", "Dana"],
+        ]
+
+    def test_rows_with_bullets_do_not_belong_to_the_names_of_columns(self) -> None:
+        rows = "<tr><th>Service<th>Price<tr><td>• Washing<td>10<tr><td>• Drying<td>20"
+
+        assert table(blocks(FileType.HTML, f"<table>{rows}</table>"))[1:] == [
+            ["• Washing", "10"],
+            ["• Drying", "20"],
         ]
 
     def test_navigation_scripts_and_hidden_parts_are_left_out(self) -> None:
@@ -985,6 +1004,18 @@ class TestMail:
         assert " ".join(" ".join(prose(found)).split()) == (
             "From: Ann It stands still. From Monday on it runs. From: Bob It is open."
         )
+
+    def test_hours_in_a_mail_make_it_no_mailbox(self) -> None:
+        mail = b"From: Ann\r\nSubject: Pump\r\n\r\nAll stand.\r\n\r\nFrom 10:30 on:\r\nGate: A\r\n\r\nFrom 11:30 on:\r\nGate: B\r\n"
+        listed = (
+            b"From ann@b Fri May  1 09:00:00 2026\r\nTo: Bob\r\n\r\nAll stand.\r\n"
+            b"\r\nFrom May  1 10:30:\r\nGate: A\r\n"
+        )
+
+        assert "All stand. From 10:30 on: Gate: A From 11:30 on: Gate: B" in " ".join(
+            " ".join(prose(blocks(FileType.EML, mail))).split()
+        )
+        assert "Gate: A" in " ".join(prose(blocks(FileType.EML, listed)))
 
     def message(self, **headers: str) -> EmailMessage:
         made = EmailMessage()
