@@ -81,7 +81,7 @@ _IN_TEXT = re.compile(
 
 
 # References to notes, or raised digits: "40 EUR [note 2]" and "40² EUR" are 40 EUR.
-_NOTES = re.compile(rf"\s*{NOTE_MARK.pattern}|(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]+")
+_NOTES = re.compile(rf"(?<!\s)\s*{NOTE_MARK.pattern}|(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]+")
 _POWER = re.compile(r"10[⁻⁺]?[¹²³⁰⁴-⁹]")  # NFKC would make 106 of 10⁶
 
 
