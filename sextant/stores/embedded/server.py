@@ -97,8 +97,13 @@ def clear_stale(root: Path, found: Postmaster) -> None:
                     os.kill(child, signal.SIGQUIT)
         time.sleep(POLL_SECONDS)
     (root / "postgres" / "postmaster.pid").unlink(missing_ok=True)
-    if found.socket_dir.name.startswith(SOCKET_PREFIX):
-        shutil.rmtree(found.socket_dir, ignore_errors=True)
+    _remove_socket(found.socket_dir)
+
+
+def _remove_socket(folder: Path) -> None:
+    """Remove the folder of a socket, if it is ours: a server that was started by hand may have it in `/tmp`."""
+    if folder.name.startswith(SOCKET_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _running_processes(root: Path, postmaster: int) -> set[int]:
@@ -135,7 +140,7 @@ def shut_down(root: Path) -> None:
         time.sleep(POLL_SECONDS)
     with suppress(ChildProcessError):
         os.waitpid(found.pid, 0)  # only if it is our child; leaves no zombie
-    shutil.rmtree(found.socket_dir, ignore_errors=True)
+    _remove_socket(found.socket_dir)
 
 
 SUPERUSER = "postgres"
@@ -216,7 +221,7 @@ class EmbeddedServer:
             except (OSError, KeyError, subprocess.SubprocessError) as error:
                 raise _cannot_start(self.data_dir, error) from error
             if self.socket_dir != before:  # of a server that somebody else has stopped
-                shutil.rmtree(before, ignore_errors=True)
+                _remove_socket(before)
 
     def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
         """Return keywords for `psycopg.connect` as `user`; the mode of the socket's folder protects it."""
@@ -309,7 +314,7 @@ def _launch(root: Path) -> Path:
         if process.poll() is None:
             _watch(root, process.pid)
         else:
-            shutil.rmtree(socket_dir, ignore_errors=True)
+            _remove_socket(socket_dir)
 
 
 def _watch(root: Path, server: int) -> None:

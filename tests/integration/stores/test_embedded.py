@@ -226,6 +226,25 @@ def test_a_server_that_cannot_start_leaves_no_folder_of_its_socket(
     assert not list(sockets.iterdir())
 
 
+def test_a_socket_folder_of_somebody_else_stays_with_what_is_in_it(
+    folder: Path, fresh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.chmod(0o777)
+    other = fresh / "other"
+    other.touch()
+    with monkeypatch.context() as patched:
+        patched.setattr(server, "_socket_folder", lambda _: fresh)
+        EmbeddedServer.start(folder).stop()
+        assert other.exists()
+        ours = EmbeddedServer.start(folder)
+    pid = server_pid(folder)
+    os.kill(pid, signal.SIGINT)
+    os.waitpid(pid, 0)
+    ours.revive()
+    assert other.exists()
+    ours.stop()
+
+
 def test_the_log_of_a_running_server_is_cut_when_it_grows_too_large(folder: Path) -> None:
     server = EmbeddedServer.start(folder)
     log, kept = folder / LOG, folder / f"{LOG}.1"
