@@ -126,8 +126,8 @@ class Ingestor:
         self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
-        stale = f"{settings.ingestion.job_stale:g} s"
-        self._others = f"another process has it; should that have died, it is free after {stale}"
+        stale = settings.ingestion.job_stale
+        self._others = f"another process has it, or died less than {stale:g} s ago"
         self._runner = JobRunner(
             documents,
             jobs,
