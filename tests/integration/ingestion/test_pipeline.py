@@ -344,8 +344,10 @@ async def test_who_waited_for_anothers_work_on_a_file_hears_that_it_was_cancelle
         content=GUIDE.encode(),
     )
     assert await jobs.claim("another worker", user_id=scope.user_id)
-    waiting = asyncio.create_task(ingest_bytes(ingestor, scope, GUIDE.encode(), "guide.md"))
-    await asyncio.sleep(0.2)
+    told = asyncio.Queue[Progress]()
+    taken = ingest_bytes(ingestor, scope, GUIDE.encode(), "guide.md", on_progress=told.put_nowait)
+    waiting = asyncio.create_task(taken)
+    assert (await told.get()).note.startswith("another process has it")
     await UploadStore(database).cancel(scope, registered.document_id)
     with pytest.raises(
         Superseded, match=r"guide\.md is not taken in\. The ingestion was cancelled"
