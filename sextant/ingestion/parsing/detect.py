@@ -130,7 +130,9 @@ _FLAT = re.compile(
 )
 _NOTEBOOK = re.compile(r"\s*\{.*\"(?:nbformat|cells)\"\s*:", re.DOTALL)
 # The first line of a mailbox may stand above.
-_HEADER = re.compile(r"(?:From [^\n]*\n)?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
+_HEADER = re.compile(
+    r"(?:From (?=[^\n]* \w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\n]*\n)?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+"
+)
 _MAIL_HEADER = re.compile(
     r"^(?:From|Received|Return-Path|Message-ID|MIME-Version):", re.IGNORECASE | re.MULTILINE
 )

@@ -34,6 +34,7 @@ def archive(*names: str) -> bytes:
             "may.txt",
             FileType.EML,
         ),
+        (b"From May on\nFrom: the board\nReceived: today\n\nHi", "may.txt", FileType.TXT),
         (b"plain words", "README", FileType.TXT),
         (b"plain words", "a.rst", FileType.TXT),
         (b"%PDF-1.7\n", "a.pdf", FileType.PDF),
