@@ -380,10 +380,8 @@ def is_bare_no(sentence: str) -> bool:
     return found is not None and found["no"] is not None
 
 
-_WHETHER = re.compile(rf"(?P<en>{_POLAR.pattern}.*?)\W*|(?P<zh>.*[^\W什怎].*)[吗嗎嘛]\W*")
-
-
 def affirm_question(question: str) -> str:
     """Return what a question for yes or no asks, as a yes says it; "" for another question."""
-    found = _WHETHER.fullmatch(plain_of(question))
-    return (found["en"] or found["zh"]) if found else ""
+    plain = plain_of(question).rstrip(" ?？!！.。")
+    asked = plain.rstrip("吗嘛")
+    return asked if asked != plain or _POLAR.match(plain) else ""
