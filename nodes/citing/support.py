@@ -11,7 +11,13 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.text.analysis import SEARCH
 from sextant.text.characters import plain_of, simplify
-from sextant.text.statements import complete_clauses, find_denied, negates
+from sextant.text.statements import (
+    complete_clauses,
+    count_denials,
+    find_denied,
+    negates,
+    split_cases,
+)
 from sextant.text.stopwords import CHINESE_STOP_WORDS, without_question_words
 
 _IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
@@ -105,28 +111,51 @@ def is_opposed(statement: str, quote: str, question: str = "") -> bool:
 
 
 class _Clause:
-    """A clause with its terms, and those that it denies."""
+    """A clause with its terms, and those of each case that it denies."""
 
     def __init__(self, clause: str, asked: str = "") -> None:
+        denied = find_denied(clause)[1]
         self.terms, self.text = terms_of(clause), Text(f"{clause} {asked}")
-        self.is_denied = negates(clause)
-        self.denied = terms_of(find_denied(clause)[1]) or self.terms
+        self.denials, self.permits = count_denials(clause)
+        self.is_denied = self.denials > 0
+        self._cases = [terms_of(case) or self.terms for case in split_cases(denied)]
+        self._denied, self._asked = Text(denied), Text(asked)
 
     def is_turned(self, quoted: Sequence[_Clause]) -> bool:
         """Return whether those of other clauses that have most of its terms deny what it says, or say what it denies."""
         shares = [other.measure(self.terms) for other in quoted]
         most = max(shares, default=0.0)
         closest = [other for other, share in zip(quoted, shares, strict=True) if share == most]
-        about = [other for other in closest if self._is_about(other)]
+        # Of two that have as many of them, the one that says less else.
+        plain = [
+            one
+            for one in closest
+            if not any(set(other.terms) < set(one.terms) for other in closest)
+        ]
+        about = [other for other in plain if self._is_about(other)]
         return most >= _ABOUT_THE_SAME and bool(about) and all(map(self._opposes, about))
 
     def _is_about(self, other: _Clause) -> bool:
-        """Return whether it has what another clause denies, or the other what it denies itself."""
+        """Return whether it has what another clause denies, or the other what it denies itself.
+
+        What only repeats the question, or words that the other one denies, is about the same.
+        """
+        if not self.is_denied and (
+            all(map(self._asked.has, self.terms))
+            or (len(self.terms) > 1 and all(map(other._denied.has, self.terms)))
+        ):
+            return True
         denied, its = (other, self) if other.is_denied else (self, other)
-        return not denied.is_denied or its.measure(denied.denied) >= _OF_DENIED
+        return not denied.is_denied or any(
+            its.measure(case) >= _OF_DENIED for case in denied._cases
+        )
 
     def _opposes(self, other: _Clause) -> bool:
-        return self.is_denied is not other.is_denied
+        """Return whether one denies and the other not, or permits for a case what the other one denies for it."""
+        more, less = (self, other) if self.denials > other.denials else (other, self)
+        return bool(
+            more.denials > less.denials and (not less.is_denied or less.permits > more.permits)
+        )
 
     def measure(self, terms: Sequence[str]) -> float:
         """Return the share of terms that it has."""

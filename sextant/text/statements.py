@@ -139,7 +139,7 @@ _UP_TO_FOUR_WORDS = (
 # "Without" denies only the words behind it, not the clause around it.
 _WITHOUT = re.compile(rf"\bwithout{_UP_TO_FOUR_WORDS}", re.IGNORECASE)
 _EXCEPT = re.compile(
-    rf"\b(?:without|except(?: for)?|excluding)(?P<en>{_UP_TO_FOUR_WORDS})"
+    rf"\b(?:without|except(?: (?:for|in|on|at|to|during))?|excluding)(?P<en>{_UP_TO_FOUR_WORDS})"
     r"|除了?(?P<of>[^，。；]{1,12}?)[以之]?外(?!，?[^，。；]{0,4}[还還也另])|(?P<last>[^，。；]{1,12})除外",
     re.IGNORECASE,
 )
@@ -150,21 +150,42 @@ def negates(text: str) -> bool:
     return _CHINESE.search(text) is not None or _ENGLISH.search(text) is not None
 
 
+def _find_denials(text: str) -> list[re.Match[str]]:
+    found = [*_CHINESE.finditer(text), *_ENGLISH.finditer(text)]
+    return sorted(found, key=lambda one: one.start())
+
+
 # Verbs that belong to a word of denial: 不得, 不能, "may not be".
 _BESIDE = re.compile(r"^(?:得|能够?|可以?|许|准|允许|应该?|要|会|被|\s*be\b)")
 
 
 def find_denied(text: str) -> tuple[str, str]:
     """Return the text before the first word of denial, and the text that it denies; ("", "") without one."""
-    found = min(
-        filter(None, (_CHINESE.search(text), _ENGLISH.search(text))),
-        key=lambda one: one.start(),
-        default=None,
-    )
+    found = next(iter(_find_denials(text)), None)
     if found is None:
         return "", ""
     behind = _BESIDE.sub("", text[found.end() :])
     return text[: found.start()], next(iter(_CLAUSE.split(behind)))
+
+
+_PERMITS = re.compile(r"可以|能|允许|准许|\b(?:may|can)\b", re.IGNORECASE)
+
+
+def count_denials(text: str) -> tuple[int, bool]:
+    """Return the number of words of denial, and whether something is permitted behind the last: 未经批准可以进入."""
+    found = _find_denials(text)
+    behind = _BESIDE.sub("", text[found[-1].end() :]) if found else text
+    return len(found), _PERMITS.search(behind) is not None
+
+
+_MOST_CASES = 8  # of a clause
+_CASES = re.compile(r"\b(?:if|when|while|unless|until|or)\b|如果|[或及和、]", re.IGNORECASE)
+
+
+def split_cases(denied: str) -> list[str]:
+    """Return what is denied, and each case of it: "take it if pregnant or ill" also as "take it pregnant" and "take it ill"."""
+    main, *cases = _CASES.split(denied, maxsplit=_MOST_CASES)
+    return [denied, *(f"{main} {case}" for case in cases)]
 
 
 def split_joined(text: str) -> list[str]:
@@ -189,15 +210,27 @@ def complete_clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, those that only deny part of another one completed by it.
 
     "Smoking is allowed on deck, not in the hall" has "smoking is allowed not in the hall", and "all ropes except static
-    ones" has "all ropes without static ones". What is denied without something says nothing of that.
+    ones" has "all ropes without static ones". What is denied with an exception is said of that: "eating is forbidden
+    except in the hall" has "eating is in the hall".
     """
-    found = [""]
+    found, excepted, whole = list[str](), list[str](), ""
     for part in filter(str.strip, _CLAUSE.split(text)):
-        bare = _EXCEPT.sub(" ", part)
-        found += [_complete_elliptic(found[-1], piece) for piece in split_joined(bare) if piece]
-        for match in () if negates(found[-1]) else _EXCEPT.finditer(part):
-            found.append(f"{found[-1]} without {match['en'] or match['of'] or match['last']}")
-    return list(filter(str.strip, found))
+        excepted += [one["en"] or one["of"] or one["last"] for one in _EXCEPT.finditer(part)]
+        for piece in filter(str.strip, split_joined(_EXCEPT.sub(" ", part))):
+            completed = _complete_elliptic(whole, piece)
+            whole = whole if completed != piece else piece
+            found.append(completed)
+        if found:
+            turned = _turn(found[-1]) if excepted else ""
+            found += [f"{turned} {one}" for one in excepted[:_MOST_CASES]]
+            excepted = []
+    return found
+
+
+def _turn(clause: str) -> str:
+    """Deny a clause, or affirm a denied one, of the words that will follow."""
+    turned = _CHINESE.sub(" ", _ENGLISH.sub(" ", clause))
+    return turned if turned != clause else f"{clause} without"
 
 
 def _complete_elliptic(before: str, part: str) -> str:

@@ -252,6 +252,10 @@ def test_any_text_is_assessed_and_quoted_as_it_stands(said: str, text: str, aske
 
 DOSE = "肾功能减退者不可服用二甲双胍。"
 OWNER = "Rust keeps memory safe without a garbage collector by giving every value one owner."
+LEAFLET = (
+    "Norvasol tablets\n\nDo not take it if you are pregnant or breast-feeding. "
+    "Do not take a double dose to make up for a forgotten one."
+)
 LEAVE = "Unused days may not be carried over to the next year."
 
 
@@ -271,6 +275,14 @@ LEAVE = "Unused days may not be carried over to the next year."
         (
             "Guests may bring a static cord.",
             "Guests may bring their own cords except static cords.",
+        ),
+        ("You can take it if you are pregnant.", LEAFLET),
+        ("Take a double dose.", LEAFLET),
+        ("未经培训的人员可以使用冲床。", "未经培训的人员不得使用冲床。"),
+        ("Chalk is allowed on the mats.", "Chalk is allowed except on the mats."),
+        (
+            "Eating is forbidden in the lounge.",
+            "Eating is forbidden in all labs except the lounge.",
         ),
     ],
 )
@@ -296,6 +308,10 @@ def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_car
         ("饮料可以带入自习室。", "读者不得将饮料带入书库，但可以带入自习室。"),
         ("Loose chalk is not allowed.", "Chalk balls are allowed, loose chalk is forbidden."),
         ("With consent.", "Subletting is forbidden without consent."),
+        ("You must not take it if you are pregnant.", LEAFLET),
+        ("休息室可以饮食。", "除休息室外，所有房间禁止饮食。"),
+        ("Dogs may not enter.", "Neither dogs nor cats may enter."),
+        ("没有预约的访客可以登记。", "没有预约的访客可以在前台登记。"),
     ],
 )
 def test_denial_of_something_else_and_bounds_contradict_nothing(

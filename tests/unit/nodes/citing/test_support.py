@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.assessment import AnswerEvidence
-from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
+from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of, is_opposed
 from tests.unit.nodes.conftest import item
 
 
@@ -91,3 +91,19 @@ def test_a_quote_is_the_documents_text_at_its_offsets(text: str, claim: str, sta
 @given(st.text(max_size=80))
 def test_a_text_covers_itself(text: str) -> None:
     assert TermLookup(text).covers(claim_of(text)) == (1.0 if claim_of(text) else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Can pregnant women take Norvasol?", "Pregnant women can take Norvasol."),
+        ("Who can take Norvasol?", "Pregnant women can take Norvasol."),
+        ("Can I drive?", "You can drive."),
+    ],
+)
+def test_what_is_denied_under_a_condition_is_not_permitted(question: str, answer: str) -> None:
+    leaflet = (
+        "Do not take it if you are pregnant or breast-feeding. "
+        "Do not drive until you know how the tablets affect you."
+    )
+    assert is_opposed(answer, leaflet, question)
