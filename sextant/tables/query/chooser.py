@@ -349,6 +349,13 @@ class QueryChooser(QuestionParts):
             return None
         return TableQuery((column.index,), Operation.DISTINCT, subject=column.index)
 
+    def _has_figures(self, at: int) -> bool:
+        """Return whether a column has numbers, perhaps in words: "about 30"; no dates, no yes and no."""
+        one = self._columns[at]
+        return one.kind is not ValueKind.DATE and any(
+            sign.isdigit() for value in one.values for sign in value.text
+        )
+
     def _look_up(self) -> TableQuery | None:
         """Return values of the named rows; or the rows themselves, if the question has only a bound or asks "which"."""
         if not self.where:
@@ -356,7 +363,7 @@ class QueryChooser(QuestionParts):
         subject = self.subject
         wanted = [at for at in self.named if at not in self.bound] or self._persons()
         if any(one.kind in {"how_much", "count"} and one.text.isascii() for one in self.tokens):
-            wanted = [at for at in wanted if self._columns[at].kind is ValueKind.NUMBER]
+            wanted = [at for at in wanted if self._has_figures(at)]
         kinds = {"who": ValueKind.TEXT, "when": ValueKind.DATE}
         kind = next((kind for word, kind in kinds.items() if self._has(word)), None)
         if wanted and kind:
