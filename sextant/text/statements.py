@@ -137,7 +137,6 @@ _UP_TO_FOUR_WORDS = (
     r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}"
 )
 # "Without" denies only the words behind it, not the clause around it.
-_WITHOUT = re.compile(rf"\bwithout{_UP_TO_FOUR_WORDS}", re.IGNORECASE)
 _EXCEPT = re.compile(
     rf"\b(?:without|except(?: (?:for|in|on|at|to|during))?|excluding)(?P<en>{_UP_TO_FOUR_WORDS})"
     r"|除了?(?P<of>[^，。；]{1,12}?)[以之]?外(?!，?[^，。；]{0,4}[还還也另])|(?P<last>[^，。；]{1,12})除外",
@@ -198,12 +197,6 @@ def split_joined(text: str) -> list[str]:
             pieces.append(before)
             start = joint.end()
     return [*pieces, text[start:]]
-
-
-def clauses(text: str) -> list[str]:
-    """Return the clauses of a sentence, cut at punctuation and at words like "but"; each "without …" is one of its own."""
-    parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
-    return [piece for part in parts if part.strip() for piece in split_joined(part)]
 
 
 def complete_clauses(text: str) -> list[str]:

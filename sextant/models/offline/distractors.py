@@ -18,7 +18,7 @@ from sextant.text.analysis import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.characters import find_whole, normalise, plain_of, simplify
 from sextant.text.segmenter import cut_known_words
 from sextant.text.sentences import is_ended, sentence_spans
-from sextant.text.statements import SURNAMES, clauses, find_denied, negates
+from sextant.text.statements import SURNAMES, complete_clauses, find_denied, negates
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.word_forms import opposites
 
@@ -252,7 +252,7 @@ def _measure_polarity(
 
     A denial tells them with the whole sentence ("opens without a badge"), anything else with its best clause.
     """
-    parts = clauses(simplify(sentence))
+    parts = complete_clauses(simplify(sentence))
     shared = [len(paraphrases.read_terms(part) & wanted) for part in parts]
     denied = [share for part, share in zip(parts, shared, strict=True) if share and negates(part)]
     plain = [share for part, share in zip(parts, shared, strict=True) if not negates(part)]
