@@ -335,10 +335,8 @@ def test_a_part_of_a_name_stands_for_what_it_says(
 
 
 def test_how_many_asks_for_a_number_even_in_words_and_not_for_yes_or_no() -> None:
-    rooms = make_table(
-        [["Room", "Seats", "Paid"], ["Ash", "12 (4 reserved)", "yes"], ["Birch", "about 30", "no"]],
-        1,
-    )
+    rows = [["Ash", "12 (4 reserved)", "yes"], ["Birch", "about 30", "no"], ["Cedar", "20", "yes"]]
+    rooms = make_table([["Room", "Seats", "Paid"], *rows], 1)
     found = compute_findings("How many seats does Birch have?", rooms, "en").answers
     assert [one.value for one in found] == ["about 30"]
     assert not compute_findings("How much did Ash pay?", rooms, "en").answers
