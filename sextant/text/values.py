@@ -96,6 +96,7 @@ _RANGE = re.compile(r"\s?(?:[-–—~～至到]|to|and|或|or|<|≤)\s?(?:[<≤]
 _NAME = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # Longer runs of figures are keys or random numbers; Python reads no number of more than 4,300 figures.
 _LONGEST = 200
+_TOO_LONG = re.compile(rf"\d{{{_LONGEST + 1},}}")
 _CURRENCY_AHEAD = re.compile(r"(?:cny|rmb|usd|us|eur|gbp|twd|nt|hkd|jpy|chf)\d")
 
 
@@ -110,6 +111,7 @@ def normalise_values(text: str) -> tuple[FoundValue, ...]:
         for one in _WRITTEN.finditer(text):
             written = MILLION if one[0] == "M" else one[0]
             plain = f"{plain[: one.start()]}{written}{plain[one.end() :]}"
+    plain = _TOO_LONG.sub(lambda one: " " * len(one[0]), plain)
     found = list[FoundValue]()
     taken = [False] * (len(plain) + 1)
     for name in _NAME.finditer(plain):
