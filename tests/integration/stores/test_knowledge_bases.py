@@ -47,7 +47,7 @@ async def test_what_did_not_follow_in_a_graph_is_not_noted_of_one_that_is_being_
     assert await knowledge_bases.list(scope.user_id) == []
 
 
-async def test_what_did_not_follow_is_read_as_data_and_as_the_sentence_of_an_older_version(
+async def test_what_did_not_follow_is_read_as_data_and_by_its_code_from_a_newer_version(
     documents: DocumentStore, database: Database, scope: Scope
 ) -> None:
     await upload(documents, scope, "a.txt", "a")
@@ -57,9 +57,10 @@ async def test_what_did_not_follow_is_read_as_data_and_as_the_sentence_of_an_old
     [listed] = await knowledge_bases.list(scope.user_id)
     assert (listed.coded_warnings, listed.warnings) == ((behind,), (str(behind),))
     async with database.transaction(scope.user_id) as connection:
-        await connection.execute("""update graph_warnings set warnings = '["Neo4j is gone."]'""")
+        newer = '[{"code": "not_known_yet", "params": {}}]'
+        await connection.execute("update graph_warnings set warnings = %s", [newer])
     [listed] = await knowledge_bases.list(scope.user_id)
-    assert listed.warnings == ("Neo4j is gone.",)
+    assert listed.warnings == ("not_known_yet",)
 
 
 async def until_waiting(database: Database, number: int) -> None:
