@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.terms import Text
+from sextant.tables.cells.table import sums_up
 from sextant.tables.query.tokens import WORDS
 from sextant.text.characters import plain_of
 from sextant.text.units import TextValue
@@ -17,7 +17,6 @@ _OF_NUMBERS = {"", "most", "price", "weight", "length", "height", "distance"}
 _NAMES = {"maximum", "max", "minimum", "min", "top"}
 # What is most accurate may have the least number.
 _OF_EITHER = {"most", "least"}
-_TOTAL = re.compile(r"\W*(?:(?:grand |sub)?totals?|sum|average|mean|合计|总计|小计|总和|平均)\W*")
 
 
 class Superlative:
@@ -69,7 +68,7 @@ class Superlative:
 def _is_like(one: EvidencePart, best: EvidencePart) -> bool:
     """Return whether a part has a number that is compared with that of another one."""
     is_beside = (
-        one.is_row and one.column == best.column and not _TOTAL.fullmatch(one.names[0])
+        one.is_row and one.column == best.column and not sums_up(one.names[:1])
         if best.is_row
         else one.is_clause and one.span == best.span
     )

@@ -106,7 +106,7 @@ def rows_summing_up(
         is_unnamed = are_named and not labels
         digits = _digits_summed(totals)
         if (
-            _sums_up(cells)
+            sums_up(cells)
             or (_MAY_SUM_UP.search(label) and _sums_or_means(totals))
             or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(totals))
             or (is_unnamed and digits)
@@ -121,7 +121,8 @@ def rows_summing_up(
     return frozenset(found)
 
 
-def _sums_up(cells: Sequence[str]) -> bool:
+def sums_up(cells: Sequence[str]) -> bool:
+    """Return whether the first cell that is not empty calls a row a total, a mean or the like."""
     first = next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
     return _SUMS_UP.fullmatch(first[:_MAX_LABEL_CHARS]) is not None
 
