@@ -129,10 +129,9 @@ _FLAT = re.compile(
     r"<office:document\s[^>]*office:mimetype=\"(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation|graphics))"
 )
 _NOTEBOOK = re.compile(r"\s*\{.*\"(?:nbformat|cells)\"\s*:", re.DOTALL)
-# The first line of a mailbox may stand above.
-_HEADER = re.compile(
-    r"(?:From (?=[^\n]* \w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\n]*\n)?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+"
-)
+ENVELOPE = r"From (?=[^\r\n]*\b\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\r\n]*\r?\n"
+"""The line before each message of a mailbox, with a day as in "Fri May  1 09:00" (RFC 4155)."""
+_HEADER = re.compile(rf"(?:{ENVELOPE})?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
 _MAIL_HEADER = re.compile(
     r"^(?:From|Received|Return-Path|Message-ID|MIME-Version):", re.IGNORECASE | re.MULTILINE
 )

@@ -24,7 +24,7 @@ from sextant.domain.documents import AttachedFile, printable_name
 from sextant.domain.errors import FileBroken, FileRejected, FileTypeUnknown
 from sextant.domain.warnings import attachments_not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph
-from sextant.ingestion.parsing.detect import FileType, detect
+from sextant.ingestion.parsing.detect import ENVELOPE, FileType, detect
 from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks, read_page
 from sextant.ingestion.parsing.formats.txt import text_blocks
@@ -33,10 +33,7 @@ from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.structure import Omissions, build_structure, finish_blocks
 from sextant.text.characters import clean_text
 
-# The line before each message of a mailbox, with a day as in "Fri May  1 09:00", and the first header.
-_ENVELOPE = re.compile(
-    rb"^From (?=[^\r\n]*\b\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\r\n]*\r?\n(?=[\w-]+:)", re.MULTILINE
-)
+_ENVELOPE = re.compile(rf"^{ENVELOPE}(?=[\w-]+:)".encode(), re.MULTILINE)  # above a header
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 DEEPEST = 8  # messages forwarded inside each other
