@@ -211,8 +211,9 @@ def estimate_answer(state: State, run: RunContext) -> int:
     limits, used = run.deps.settings.limits, usage_of(state)
     found = sum(estimate_tokens(item.text) for item in state.items)
     calls = 1 + calls_to_read(reports_of(state), limits.report_calls)
-    prompt = min(found, limits.context_tokens) + calls * INSTRUCTION_TOKENS
-    return used.prompt_tokens + used.completion_tokens + prompt + limits.answer_tokens
+    prompts = min(found, limits.context_tokens) + calls * INSTRUCTION_TOKENS
+    prompts += _history_tokens(state)
+    return used.prompt_tokens + used.completion_tokens + prompts + limits.answer_tokens
 
 
 def judging_budget(state: State, run: RunContext) -> AnswerBudget:

@@ -14,6 +14,7 @@ from sextant.nodes.budget import (
     budget_of,
     calls_to_read,
     deadline,
+    estimate_answer,
     judging_budget,
     limit_warning,
     merge_warnings,
@@ -191,3 +192,11 @@ def test_fewer_passages_are_shown_to_an_unknown_model_and_after_a_judgement(
     assert wanted > passage_tokens(asked, run) >= 0.7 * wanted
     judged = replace(asked, sufficient=True, usage={"calls": 1})
     assert passage_tokens(judged, run) == passage_tokens(asked, run)
+
+
+def test_what_an_answer_may_cost_counts_the_conversation_in_its_prompt(bench: Build) -> None:
+    run, said = run_with(bench), [{"role": "user", "content": "How long is the probation?"}]
+    alone, later = (
+        estimate_answer(State(question="And then?", before=before), run) for before in ([], said)
+    )
+    assert later - alone == estimate_tokens(said[0]["content"])
