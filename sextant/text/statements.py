@@ -136,7 +136,7 @@ _UP_TO_FOUR_WORDS = (
     r"(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
     r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}"
 )
-# "Without" denies only the words behind it, not the clause around it.
+# Denies, or permits behind a denial, only the words behind it, not the clause around it.
 _EXCEPT = re.compile(
     rf"\b(?:without|except(?: (?:for|in|on|at|to|during))?|excluding)(?P<en>{_UP_TO_FOUR_WORDS})"
     r"|除了?(?P<of>[^，。；]{1,12}?)[以之]?外(?!，?[^，。；]{0,4}[还還也另])|(?P<last>[^，。；]{1,12})除外",
