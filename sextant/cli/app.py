@@ -43,7 +43,6 @@ COMMANDS = {
     "eval": "search",
     "doctor": "upkeep",
     "config": "upkeep",
-    "version": "upkeep",
 }
 
 _INTERRUPTED = 130

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
@@ -14,17 +14,12 @@ from sextant.cli.session import (
     AsJson,
     BudgetCost,
     BudgetTokens,
-    ChunkFilters,
-    Cursor,
     DryRun,
-    Explain,
     GraphId,
     ListByDefault,
-    Words,
     chosen_graph,
     document_id,
     print_estimate,
-    read_filters,
     usage_text,
     with_part,
     with_sextant,
@@ -36,73 +31,10 @@ if TYPE_CHECKING:
     from sextant.facade import Sextant
     from sextant.facade.knowledge.chunks import Chunks
     from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
-    from sextant.retrievers.chunk_search.hits import SearchHit
-    from sextant.retrievers.chunk_search.search import ChunkSearchResponse
-    from sextant.retrievers.ranking.fusion import Share
 
 app = typer.Typer()
-chunks = typer.Typer(help="Search passages by metadata, or describe them.")
+chunks = typer.Typer(help="Let the chat model describe passages.")
 app.add_typer(chunks, name="chunks")
-
-
-@chunks.command("search")
-def search_chunks(
-    words: Words,
-    graph: GraphId = GRAPH,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="Results on a page.")
-    ] = 10,
-    *,
-    filters: ChunkFilters = None,
-    ranking: Annotated[
-        str, typer.Option("--ranking", "-r", help="balanced, section-first or entity-first.")
-    ] = "balanced",
-    neighbours: Annotated[
-        bool, typer.Option("--neighbors", help="Also show the passages around each.")
-    ] = False,
-    rerank: Annotated[
-        bool, typer.Option(help="Let the reranker have its share, if there is one.")
-    ] = True,
-    cursor: Cursor = None,
-    explain: Explain = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show the best passages and what they are about."""
-    read, question = read_filters(filters), " ".join(words)
-
-    async def search(chunks: Chunks) -> ChunkSearchResponse:
-        from sextant.retrievers.chunk_search.search import SearchRequest
-
-        request = SearchRequest(
-            query=question,
-            limit=limit,
-            filters=read,
-            include_neighbors=neighbours,
-            rerank=rerank,
-            ranking=ranking,
-            cursor=cursor,
-            debug=explain,
-        )
-        return await chunks.search(request)
-
-    found = with_part(lambda rag, name: rag.chunks(name), graph, search, to_answer=True)
-    if as_json:
-        terminal.emit(found.model_dump(mode="json", by_alias=True))
-    else:
-        _print_found(found)
-
-
-def _print_found(found: ChunkSearchResponse) -> None:
-    for rank, hit in enumerate(found.results, start=1):
-        _print_hit(rank, hit, found.debug and found.debug["constants"])
-    if not found.results:
-        terminal.say("Nothing found.")
-    for warning in found.warnings:
-        terminal.warn_of(warning)
-    if found.debug is not None:
-        terminal.print_debug(found.debug["timings"], found.debug["constants"])
-    if found.next_cursor:
-        terminal.note(f"There are more: --cursor {found.next_cursor}")
 
 
 @chunks.command("describe")
@@ -149,47 +81,6 @@ def _print_report(done: DescribedByModel) -> None:
     )
     for warning in done.warnings:
         terminal.warn_of(warning)
-
-
-def _print_hit(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
-    heading = " › ".join((hit.filename, *hit.parent_section_path))
-    terminal.heading(f"{rank}. {heading}  {terminal.score(hit.score)}")
-    terminal.prose(terminal.shorten(terminal.read_out(hit.text)), "   ")
-    for name, words in (
-        ("Summary", [hit.summary] if hit.summary != " ".join(hit.text.split()) else []),
-        ("Keywords", hit.keywords),
-        ("Topics", hit.topic_labels),
-        ("Entities", [f"{one.name} ({one.type})" for one in hit.entities]),
-        ("Tags", hit.tags),
-    ):
-        if words and any(words):
-            terminal.faint(f"   {name}: {', '.join(words)}")
-    for near in hit.neighbors or ():
-        terminal.faint(f"   {near.relation}: {terminal.shorten(terminal.read_out(near.text))}")
-    if hit.signals is not None and constants is not None:
-        _print_signals(hit.signals, hit.scores, constants)
-
-
-def _print_signals(
-    signals: Mapping[str, Share], scores: Mapping[str, float], constants: Mapping[str, float]
-) -> None:
-    rows = [
-        (
-            name,
-            "" if one.rank is None else str(one.rank),
-            terminal.score(one.raw),
-            f"{one.share:.3f}",
-            f"{one.weight:g}",
-            terminal.score(one.contribution),
-        )
-        for name, one in signals.items()
-    ]
-    terminal.table(("SIGNAL", "RANK", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
-    if "rerank" in scores:
-        hybrid = f"{constants['hybridShare']:g} × {terminal.score(scores['hybrid'])}"
-        rerank = f"{constants['rerankShare']:g} × rerank {terminal.score(scores['rerank'])}"
-        terminal.faint(f"   {hybrid} + {rerank}")
-    terminal.say("")
 
 
 @app.command("structure")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -171,14 +169,6 @@ graph_app = typer.Typer(help="Show a graph's size, its copy in Neo4j, a part of 
 app.add_typer(graph_app, name="graph")
 
 
-class GraphFormat(StrEnum):
-    """The form in which a part of a graph is printed."""
-
-    TREE = "tree"
-    TABLE = "table"
-    MERMAID = "mermaid"
-
-
 @graph_app.command("status")
 def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Show the size of the graph, and whether Neo4j is up to date."""
@@ -208,13 +198,12 @@ def show(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=2, max=500, help="Entities at most.")
     ] = 20,
-    form: Annotated[GraphFormat, typer.Option("--format", "-f", help="How.")] = GraphFormat.TREE,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Show the heaviest relations around an entity."""
     part = _run_graph(graph, lambda knowledge: knowledge.part(entity, depth=depth, limit=limit))
-    terminal.show(part, partial(_print_part, form), as_json=as_json)
+    terminal.show(part, _print_tree, as_json=as_json)
 
 
 def _run_graph(
@@ -254,18 +243,6 @@ def _print_status(found: GraphStatus) -> None:
         )
 
 
-def _print_part(form: GraphFormat, part: DrawnGraph) -> None:
-    {
-        GraphFormat.TREE: _print_tree,
-        GraphFormat.TABLE: _print_table,
-        GraphFormat.MERMAID: _print_mermaid,
-    }[form](part)
-    if not part.hops:
-        terminal.note(
-            "Nothing is related to it. `sextant entities show` lists the passages that name it."
-        )
-
-
 def _print_tree(part: DrawnGraph) -> None:
     """Print relations under the entity that they were reached from, for each entity of the name."""
     names = _names(part)
@@ -280,6 +257,10 @@ def _print_tree(part: DrawnGraph) -> None:
             arrow = "→" if hop.source_id == near else "←"
             line = f"{arrow} {hop.relation_type} {arrow} {names.get(far, far)}  {hop.weight:g}"
             terminal.say("  " * depth + line)
+    if not part.hops:
+        terminal.note(
+            "Nothing is related to it. `sextant entities show` lists the passages that name it."
+        )
 
 
 def _take_steps(around: _Hops, center: UUID) -> list[tuple[int, Hop, UUID, UUID]]:
@@ -301,36 +282,3 @@ def _take_hops(around: _Hops, entity: UUID) -> list[Hop]:
 
 def _names(part: DrawnGraph) -> dict[UUID, str]:
     return {entity.id: terminal.brief(entity.name) for entity in part.entities}
-
-
-def _print_table(part: DrawnGraph) -> None:
-    names = _names(part)
-    rows = [
-        (
-            str(hop.depth),
-            f"{hop.weight:g}",
-            names.get(hop.source_id, "?"),
-            hop.relation_type,
-            names.get(hop.target_id, "?"),
-        )
-        for hop in part.hops
-    ]
-    terminal.table(("DEPTH", "WEIGHT", "SOURCE", "RELATION", "TARGET"), rows)
-
-
-def _print_mermaid(part: DrawnGraph) -> None:
-    """Print a Mermaid flowchart with escaped names."""
-    nodes = {entity.id: f"n{number}" for number, entity in enumerate(part.entities)}
-    terminal.say("flowchart LR")
-    for entity in part.entities:
-        terminal.say(f'  {nodes[entity.id]}["{_quote_label(entity.name)}"]')
-    for hop in part.hops:
-        if hop.source_id in nodes and hop.target_id in nodes:
-            ends = (nodes[hop.source_id], nodes[hop.target_id])
-            terminal.say(f'  {ends[0]} -- "{_quote_label(hop.relation_type)}" --> {ends[1]}')
-
-
-def _quote_label(text: str) -> str:
-    """Return at most 80 characters of a name, without markup and Markdown."""
-    signs = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"}
-    return "".join(signs.get(sign, sign) for sign in " ".join(text.split())[:80])

