@@ -12,7 +12,6 @@ from sextant.cli import terminal
 from sextant.cli.session import (
     GRAPH,
     AsJson,
-    BudgetCost,
     BudgetTokens,
     DryRun,
     GraphId,
@@ -43,7 +42,6 @@ def describe(
     *,
     dry_run: DryRun = False,
     budget: BudgetTokens = None,
-    budget_cost: BudgetCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Let the chat model say what passages are about.
@@ -65,9 +63,7 @@ def describe(
 
     async def described(chunks: Chunks) -> DescribedByModel:
         with stage_bars(quiet=as_json) as on_stage:
-            return await chunks.describe(
-                budget_tokens=budget, budget_cost=budget_cost, on_progress=on_stage
-            )
+            return await chunks.describe(budget_tokens=budget, on_progress=on_stage)
 
     report = with_part(lambda rag, name: rag.chunks(name), graph, described, lengthy=True)
     terminal.show(report, _print_report, as_json=as_json)
@@ -77,7 +73,7 @@ def describe(
 
 def _print_report(done: DescribedByModel) -> None:
     terminal.say(
-        f"{done.summary}, {done.failed} failed, {done.left} left; {usage_text(done.usage, done.cost)}"
+        f"{done.summary}, {done.failed} failed, {done.left} left; {usage_text(done.usage)}"
     )
     for warning in done.warnings:
         terminal.warn_of(warning)

@@ -12,7 +12,6 @@ from sextant.cli import terminal
 from sextant.cli.session import (
     GRAPH,
     AsJson,
-    BudgetCost,
     BudgetTokens,
     Cursor,
     DryRun,
@@ -227,7 +226,6 @@ def extract(
     *,
     dry_run: DryRun = False,
     budget: BudgetTokens = None,
-    budget_cost: BudgetCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Let the chat model read passages. Those it has not read yet, or failed on."""
@@ -241,7 +239,6 @@ def extract(
         with stage_bars(quiet=as_json) as on_stage:
             return await entities.extract(
                 budget_tokens=budget,
-                budget_cost=budget_cost,
                 on_progress=partial(on_stage, "passages"),
             )
 
@@ -294,7 +291,7 @@ def _print_view(view: EntityView) -> None:
 def _print_report(report: ExtractionReport) -> None:
     terminal.say(
         f"{count_noun(report.done, 'passage')} read, {report.failed} failed, {report.left} left; "
-        + usage_text(report.usage, report.cost)
+        + usage_text(report.usage)
     )
     for warning in report.warnings:
         terminal.warn_of(warning)

@@ -186,32 +186,21 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say about what it 
 BudgetTokens = Annotated[
     int | None, typer.Option("--budget", min=1, help="Tokens after which to stop.")
 ]
-BudgetCost = Annotated[
-    float | None,
-    typer.Option("--budget-cost", help="Money after which to stop, by the prices set."),
-]
 
 
 def print_estimate(estimate: CostEstimate, what: str, *, as_json: bool) -> None:
-    """Print the estimated tokens and cost of reading `what`."""
+    """Print the estimated tokens of reading `what`."""
     if as_json:
         terminal.emit(estimate)
         return
     terminal.say(
         f"About {estimate.input_tokens} prompt and {estimate.output_tokens} answer tokens for {what} (an estimate)."
     )
-    if estimate.cost is None:
-        terminal.note(
-            "Set SEXTANT_EXTRACTION__INPUT_PRICE and __OUTPUT_PRICE (per million tokens) to see money."
-        )
-    else:
-        terminal.say(f"About {estimate.cost:.2f} in money.")
 
 
-def usage_text(usage: Usage, cost: float | None) -> str:
-    """Return the tokens used and their cost as text."""
-    money = "" if cost is None else f", {cost:.4f} in money"
-    return f"{usage.prompt_tokens} prompt and {usage.completion_tokens} answer tokens{money}"
+def usage_text(usage: Usage) -> str:
+    """Return the tokens used as text."""
+    return f"{usage.prompt_tokens} prompt and {usage.completion_tokens} answer tokens"
 
 
 GRAPH = DEFAULT_GRAPH

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from sextant.domain.settings.limits import Group, Weight
+from sextant.domain.settings.limits import Group
 
 
 class IngestionSettings(Group):
@@ -89,11 +89,6 @@ class ExtractionSettings(Group):
         ge=1,
         description="Tokens that extraction may cost in one run (`ingest`, `entities extract`), in a worker for one document, and as many that describing by chat model may (`ingest`, `chunks describe`); empty: no limit.",
     )
-    budget_cost: float | None = Field(
-        None, gt=0, description="The same in money, by the prices below; empty: no limit."
-    )
-    input_price: Weight | None = Field(None, description="Price of a million prompt tokens.")
-    output_price: Weight | None = Field(None, description="Price of a million answer tokens.")
 
 
 class CommunitySettings(Group):

@@ -128,19 +128,16 @@ class Chunks:
         self,
         *,
         budget_tokens: int | None = None,
-        budget_cost: float | None = None,
         on_progress: OnStage | None = None,
     ) -> DescribedByModel:
         """Let the chat model describe the chunks and sections that it has not described.
 
         Args:
             budget_tokens: tokens after which to stop; by default those of the settings.
-            budget_cost: the same in money, by the prices in the settings.
             on_progress: called with "passages" or "sections", the number done and the total.
 
         Raises:
             SettingsInvalid: `ingestion.metadata` is not `llm`, or no chat model is set.
-            OptionInvalid: the budget is invalid, or there are no prices.
             ModelUnavailable: the chat model does not answer; finished descriptions stay.
         """
         if not self.by_model:
@@ -150,10 +147,10 @@ class Chunks:
                 field="ingestion.metadata",
             )
         await ModelDescriptions(self._database, self._scope).retry()
-        return await self._describe(on_progress, budget_tokens, budget_cost)
+        return await self._describe(on_progress, budget_tokens)
 
     async def estimate_describing(self) -> DescriptionEstimate:
-        """Return an estimate of the tokens and cost of `describe`, without calling the model."""
+        """Return an estimate of the tokens of `describe`, without calling the model."""
         from sextant.ingestion.metadata.by_model import estimate_descriptions
 
         return await estimate_descriptions(self._database, self._scope, self._database.settings)
@@ -205,10 +202,9 @@ class Chunks:
         self,
         on_progress: OnStage | None,
         budget_tokens: int | None = None,
-        budget_cost: float | None = None,
     ) -> DescribedByModel:
         describer = await self._describer()
-        describer.budget.limit(budget_tokens, budget_cost)
+        describer.budget.tokens = budget_tokens or describer.budget.tokens
         return await describer.describe(self._scope, on_progress)
 
     async def _describer(self) -> ModelDescriber:

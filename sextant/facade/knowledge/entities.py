@@ -230,7 +230,7 @@ class Entities:
         await self._refresh()
 
     async def estimate(self) -> CostEstimate:
-        """Return an estimate of the tokens and cost of `extract`, without calling the model."""
+        """Return an estimate of the tokens of `extract`, without calling the model."""
         from sextant.ingestion.graph.extraction.extract_llm import estimate_extraction
 
         return await estimate_extraction(self._database, self._scope, self._database.settings)
@@ -239,21 +239,19 @@ class Entities:
         self,
         *,
         budget_tokens: int | None = None,
-        budget_cost: float | None = None,
         on_progress: OnCount | None = None,
     ) -> ExtractionReport:
         """Let the chat model read the passages that it has not read or failed on.
 
         Args:
             budget_tokens: tokens after which to stop; by default those of the settings.
-            budget_cost: the same in money, by the prices in the settings.
             on_progress: called with (passages tried, passages to try).
 
         Raises:
             SettingsInvalid: no chat model is set.
         """
         extractor = await self._extractor()
-        extractor.budget.limit(budget_tokens, budget_cost)
+        extractor.budget.tokens = budget_tokens or extractor.budget.tokens
         await ExtractionStore(self._database).retry(self._scope)
         report = await extractor.extract(self._scope, on_progress=on_progress)
         warnings = await self._refresh() if report.done else ()

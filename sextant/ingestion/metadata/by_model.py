@@ -22,7 +22,7 @@ from sextant.domain.answers import Usage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
-from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of
+from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate
 from sextant.ingestion.metadata.description_prompts import (
     TOGETHER,
     Call,
@@ -82,7 +82,6 @@ async def estimate_descriptions(
         passages,
         usage.prompt_tokens,
         usage.completion_tokens,
-        cost_of(usage, settings.extraction),
         len(sections),
     )
 
@@ -115,7 +114,6 @@ class DescribedByModel(Warned):
     failed: int = 0
     left: int = 0
     usage: Usage = field(default_factory=Usage)
-    cost: float | None = None
 
     @property
     def asked(self) -> int:
@@ -146,7 +144,7 @@ class ModelDescriber:
     Args:
         database: the database of the chunks.
         chat: the model.
-        settings: `extraction` has prices and the budget of a run.
+        settings: `extraction` has the budget of a run.
     """
 
     def __init__(self, database: Database, chat: ChatModel, settings: Settings) -> None:
@@ -154,7 +152,7 @@ class ModelDescriber:
         self._chat = chat
         self._settings = settings
         self._pace = Pace.of(settings)
-        self.budget = CostBudget.of(settings.extraction)
+        self.budget = CostBudget(settings.extraction.budget_tokens)
 
     async def describe(self, scope: Scope, on_progress: OnStage | None = None) -> DescribedByModel:
         """Describe all items without a description by a model, with at most three tries each over all runs.
@@ -181,7 +179,6 @@ class ModelDescriber:
             run.failed,
             left,
             self.budget.spent,
-            cost_of(self.budget.spent, self._settings.extraction),
             coded_warnings=tuple(_warnings(run.failed, left)),
         )
 

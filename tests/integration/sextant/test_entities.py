@@ -154,9 +154,6 @@ async def test_extraction_after_the_fact_reads_what_was_ingested_offline(
         entities = await opened.entities()
         estimate = await entities.estimate()
         assert (estimate.passages, server.chat_requests) == (2, [])
-        with pytest.raises(OptionInvalid, match="needs prices") as unpriced:
-            await entities.extract(budget_cost=1.0)
-        assert unpriced.value.field == "budget_cost"
         nothing = await entities.extract(budget_tokens=10)
         assert (nothing.done, nothing.left, server.chat_requests) == (0, 2, [])
         report = await entities.extract()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelUnavailable
-from sextant.domain.settings import ExtractionSettings, Settings
+from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.cost import CostBudget
 from sextant.ingestion.model_calls import CallRun, ModelCall, Pace
 
@@ -32,7 +32,7 @@ class Endpoint:
 
 def _run() -> CallRun[str, str]:
     settings = Settings(_env_file=None)
-    return CallRun(Pace.of(settings), CostBudget.of(ExtractionSettings()))
+    return CallRun(Pace.of(settings), CostBudget())
 
 
 async def _ask(

@@ -6,16 +6,13 @@ grows with the passages. So a call costs about twice the tokens of its passages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 from sextant.domain.answers import Usage
-from sextant.domain.errors import OptionInvalid
-from sextant.domain.settings import ExtractionSettings, Settings
+from sextant.domain.settings import Settings
 from sextant.text.characters import estimate_tokens
 
-_MILLION = 1_000_000  # tokens of a price
 # A call asks for this many entities and relations, and one more for so many tokens of the passages.
 _FEW, _TOKENS_OF_ONE = 2, 90
 _PASSAGE_TOKENS = 12  # of an answer, for each passage
@@ -28,12 +25,11 @@ _LEAST_OF_PASSAGE, _SHARE_FACTOR = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """The estimated cost of a run; `cost` is None without prices."""
+    """The estimated cost of a run."""
 
     passages: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cost: float | None = None
 
 
 def most_found(passage_tokens: int) -> int:
@@ -73,65 +69,19 @@ def estimate_call(prompt: str, passages: Sequence[str], settings: Settings) -> U
     )
 
 
-def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
-    """Return the cost at the configured prices; None without prices."""
-    if settings.input_price is None and settings.output_price is None:
-        return None
-    prompt_cost = usage.prompt_tokens * (settings.input_price or 0)
-    return (prompt_cost + usage.completion_tokens * (settings.output_price or 0)) / _MILLION
-
-
 @dataclass(slots=True)
 class CostBudget:
-    """A limit of tokens and money for concurrent calls.
+    """A limit of tokens for concurrent calls; None: no limit.
 
     A call reserves its estimate before it starts, scaled by how far earlier calls exceeded theirs. So only the first
     concurrent calls can exceed the limit.
     """
 
-    settings: ExtractionSettings
     tokens: int | None = None
-    cost: float | None = None
     spent: Usage = field(default_factory=Usage)
     exhausted: bool = False
     _reserved: Usage = field(default_factory=Usage)
     _expected: Usage = field(default_factory=Usage)  # of the calls that have ended
-
-    @classmethod
-    def of(cls, settings: ExtractionSettings) -> CostBudget:
-        """Return the budget of the settings.
-
-        Raises:
-            OptionInvalid: a budget in money is set, but no price.
-        """
-        budget = cls(settings)
-        budget.limit(settings.budget_tokens, settings.budget_cost)
-        return budget
-
-    def limit(self, tokens: int | None, cost: float | None) -> None:
-        """Limit the tokens, or the cost in money, or both; None changes nothing.
-
-        Raises:
-            OptionInvalid: the amount is not above 0, or there are no prices.
-        """
-        if tokens is not None:
-            self.tokens = tokens
-        if cost is None:
-            return
-        if not 0 < cost < inf:
-            raise OptionInvalid(
-                f"A budget in money cannot be {cost}.",
-                next_step="Give an amount above 0, or none for no limit.",
-                field="budget_cost",
-            )
-        if cost_of(Usage(), self.settings) is None:
-            raise OptionInvalid(
-                "A budget in money needs prices.",
-                next_step="Set SEXTANT_EXTRACTION__INPUT_PRICE and SEXTANT_EXTRACTION__OUTPUT_PRICE, "
-                "or give the budget in tokens.",
-                field="budget_cost",
-            )
-        self.cost = cost
 
     def reserve(self, need: Usage) -> bool:
         """Reserve `need`; return False, and set `exhausted`, if it exceeds the limit."""
@@ -148,16 +98,11 @@ class CostBudget:
         self._expected += reserved
 
     def _fits(self, ahead: Usage) -> bool:
-        return self._within(self.tokens, _tokens, ahead) and self._within(
-            self.cost, lambda usage: cost_of(usage, self.settings) or 0, ahead
-        )
-
-    def _within(self, cap: float | None, measure: Callable[[Usage], float], ahead: Usage) -> bool:
-        if cap is None:
+        if self.tokens is None:
             return True
-        used, expected = measure(self.spent), measure(self._expected)
+        used, expected = _tokens(self.spent), _tokens(self._expected)
         excess = max(1.0, used / expected) if expected else 1.0
-        return used + excess * measure(ahead) <= cap
+        return used + excess * _tokens(ahead) <= self.tokens
 
 
 def _tokens(usage: Usage) -> int:

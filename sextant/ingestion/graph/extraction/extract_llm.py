@@ -31,7 +31,6 @@ from sextant.ingestion.graph.extraction.cost import (
     CostBudget,
     CostEstimate,
     answer_limit,
-    cost_of,
     most_of_passage,
 )
 from sextant.ingestion.graph.extraction.extraction_prompts import (
@@ -75,7 +74,6 @@ class ExtractionReport(Warned):
     failed: int
     left: int
     usage: Usage
-    cost: float | None
 
 
 @dataclass(slots=True)
@@ -145,7 +143,7 @@ class ModelExtractor:
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
         self._pace = Pace.of(settings)
-        self.budget = CostBudget.of(settings.extraction)
+        self.budget = CostBudget(settings.extraction.budget_tokens)
         self._renewed = renewed
 
     async def extract(
@@ -167,7 +165,9 @@ class ModelExtractor:
         """
         before = await self._store.counts(scope, document_id)
         total = before.waiting + before.failed
-        budget = CostBudget.of(self._settings.extraction) if self._renewed else self.budget
+        budget = (
+            CostBudget(self._settings.extraction.budget_tokens) if self._renewed else self.budget
+        )
         usage_before = budget.spent
         attempts = self._settings.extraction.attempts
         async with aclosing(
@@ -183,7 +183,6 @@ class ModelExtractor:
             run.failed,
             after.waiting,
             usage,
-            cost_of(usage, self._settings.extraction),
             coded_warnings=tuple(self._warnings(run, after.waiting + after.failed)),
         )
 
@@ -308,7 +307,6 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
         number,
         usage.prompt_tokens,
         usage.completion_tokens,
-        cost_of(usage, settings.extraction),
     )
 
 
