@@ -22,6 +22,7 @@ from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
+from sextant.text.statements import REFERS_BACK
 from sextant.text.units import ORDINAL
 from sextant.text.values import normalise_values
 
@@ -29,7 +30,6 @@ _LISTED = re.compile("、")
 MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|(?:al)?though|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
-_REFERS_BACK = re.compile(r"\b(?:it|them|they|this|these)\b|[该其此]")
 # A number ahead of these is a name: 二级.
 _GRADES = {"级", "档", "审", "期"}
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
@@ -118,7 +118,7 @@ def _of_sentence(
     texts = tuple(map(Text, clauses))
     several = len(clauses) > 1
     subject = Text(_ahead_of_value(clauses[0]))
-    refers_back = bool(_REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
+    refers_back = bool(REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
     named = ((INHERITED, before),) if refers_back else ()
     layers = ((OWN, whole), *named, (HEADING, above), (NEAR, near), (INHERITED, lead))
     yield EvidencePart(

@@ -49,6 +49,8 @@ _REASON_WORD = re.compile(
     r"因|由于|所以|为了|导致|\b(?:because|due to|since|so that|in order to|therefore|caused?)\b"
 )
 _WHO = re.compile(r"\bwho(?:se|m)?\b|谁")
+REFERS_BACK = re.compile(r"\b(?:it|them|they|this|these)\b|[该其此]", re.IGNORECASE)
+"""A word for what was said before."""
 SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚"
 )

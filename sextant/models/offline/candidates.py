@@ -20,8 +20,8 @@ from sextant.models.offline.passages import (
 )
 from sextant.models.offline.wording import Paraphrases, terms
 from sextant.text.characters import NOTE_MARK, find_whole, language_of, plain_of
-from sextant.text.sentences import is_ended
-from sextant.text.statements import asks_of_orders, orders_answerer
+from sextant.text.sentences import is_ended, sentence_spans
+from sextant.text.statements import REFERS_BACK, asks_of_orders, orders_answerer
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +129,17 @@ _RULE = re.compile(r"\s*\|[ :|-]+$")
 def complete_lists(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
-    """Return `spans` with the list, code or small table that the first of them introduces.
+    """Return `spans` with the list or code that the first of them to do so introduces, or the small table below the first.
 
     Of a table, only the rows that share most with what the question says beyond the introducing line. A row stands for
     all of its table where the question asks of each.
     """
     if not spans:
         return []
-    source, start, end = spans[0]
+    spans = [_extend_to_introduction(items[span[0]].text, span) for span in spans]
+    openings = (at for at, one in enumerate(spans) if _opens(items[one[0]].text, one, at))
+    at = next(openings, 0)
+    source, start, end = spans[at]
     text = items[source].text
     caption = text[start:end]
     if is_row(caption) and _ASKS_OF_EACH.search(plain_of(question)):
@@ -149,15 +152,30 @@ def complete_lists(
         below = list(_read_rows(text, list(_LINE.finditer(text))))
     if not below:
         return list(spans)
-    first = [] if is_row(text[slice(*below[0])]) else [spans[0]]
+    first = [] if is_row(text[slice(*below[0])]) else [*spans[: at + 1]]
     if not first:
         if is_ended(caption) and not _POINTS_BELOW.search(caption):
             return list(spans)
         below = _choose_rows(question, text, caption, below)
     completed = [*first, *((source, *span) for span in below)]
     last = max(span[1] for span in below)
-    others = [one for one in spans[1:] if one[0] != source or not start <= one[1] < last]
+    others = [one for one in spans[at + 1 :] if one[0] != source or not start <= one[1] < last]
     return [*completed, *others]
+
+
+def _extend_to_introduction(text: str, span: Span) -> Span:
+    """Return a sentence with the next one where that refers back to it and introduces: "Report it. You can do this by:"."""
+    source, start, end = span
+    rest = text[end:].partition("\n")[0]
+    is_one = len(list(sentence_spans(rest))) == 1
+    goes_on = is_one and REFERS_BACK.search(rest) and introduces(text, start, end + len(rest))
+    return (source, start, end + len(rest)) if goes_on else span
+
+
+def _opens(text: str, span: Span, place: int) -> bool:
+    """Return whether the sentence at this place introduces a list or code; only the first one, a table."""
+    below = next(_read_below(text, *span[1:]), None)
+    return below is not None and not (place and is_row(text[slice(*below)]))
 
 
 def _read_behind(items: Sequence[RetrievedItem], source: int) -> tuple[int, str]:

@@ -183,6 +183,25 @@ def test_code_is_shown_between_fences() -> None:
     assert describe_row(code, passage, start) == f"```\n{code}\n```"
 
 
+def test_a_sentence_is_told_with_the_next_one_and_its_list_where_that_refers_back_to_it() -> None:
+    said = "Some things are not paid."
+    text = f"{said} These include:\n\n- food\n- travel"
+    assert complete(text, said) == [f"{said} These include:", "food", "travel"]
+    other = text.replace("These include", "The rest includes")
+    assert complete(other, said) == [said]
+
+
+def test_a_list_is_told_behind_the_sentence_that_introduces_it_whichever_of_the_quoted_it_is() -> (
+    None
+):
+    said = "A report helps all of us."
+    assert complete(f"{said} It is read soon.\n\n{LIST}", said, MODES) == [
+        said,
+        MODES,
+        *["local asks entities", "global asks reports", "mix asks both"],
+    ]
+
+
 def test_a_table_that_begins_the_next_passage_is_told_with_the_line_before_it() -> None:
     said = "The limits are listed below."
     rows = ["Bonn | 90", "Kiel | 80"]
