@@ -60,8 +60,8 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox])
     """Drop page numbers, running heads and feet, and slanted stamps.
 
     Furniture stands outermost in the margin, apart from the text, and says the same on at least three pages; at most
-    a page number that is set apart from its words differs. Whatever differs in more, or is larger than the text, is
-    content, and so is all that stands further in.
+    a page number that is set apart from its words differs. Whatever differs in more, is larger than the text, or
+    stands as often inside pages (a form's "Duties:"), is content, and so is all that stands further in.
     """
     margins = [list(_margins(items, frame)) for items, frame in zip(pages, frames, strict=True)]
     labels = {
@@ -71,8 +71,10 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox])
         for row in margin.rows
         for line in row
     }
-    usual = usual_size(line for items in pages for line in items if isinstance(line, PdfLine))
-    judge = _Judge(labels, margins, usual)
+    lines = [line for items in pages for line in items if isinstance(line, PdfLine)]
+    inside = Counter(_label(line, 0).key for line in lines if line.rightward and line not in labels)
+    usual = usual_size(lines)
+    judge = _Judge(labels, margins, inside, usual)
     heads = {
         line: labels[line].words
         for edges in margins
@@ -86,9 +88,13 @@ class _Judge:
     """Separates furniture from content by comparing the margins of all pages."""
 
     def __init__(
-        self, labels: Mapping[PdfLine, _Label], margins: Sequence[Sequence[_Margin]], usual: float
+        self,
+        labels: Mapping[PdfLine, _Label],
+        margins: Sequence[Sequence[_Margin]],
+        inside: Mapping[tuple[str, float], int],
+        usual: float,
     ) -> None:
-        self._labels, self._usual = labels, usual
+        self._labels, self._inside, self._usual = labels, inside, usual
         on_page = [
             {labels[line] for margin in edges for row in margin.rows for line in row}
             for edges in margins
@@ -117,7 +123,7 @@ class _Judge:
             return False
         if not label.words:
             return label.is_worded or self._counted[label.offset] > 1
-        return self._pages_of[label.key] >= _PAGES
+        return self._pages_of[label.key] >= max(_PAGES, self._inside[label.key])
 
     def _has_gap(self, head: PdfLine, inner: PdfLine) -> bool:
         if head.size < self._usual * SMALLER:

@@ -239,6 +239,14 @@ class TestRunningHeads:
         assert len(prose(parsed)) == 5
         assert "Edition" not in "".join(prose(parsed))
 
+    def test_a_caption_that_stands_at_an_edge_by_chance_and_within_other_pages_stays(self) -> None:
+        pages = [
+            [PdfText(72, 815, "Duties:", 11), *lines([f"Berth {number} is kept clear."])]
+            for number in range(3)
+        ]
+        pages += [[*lines([CHINESE]), PdfText(72, 400, "Duties:", 11)] for _ in range(4)]
+        assert "".join(prose(read(pages))).count("Duties:") == 7
+
     def test_pages_of_one_line_each_that_differ_in_a_number_are_kept(self) -> None:
         pages = [
             [PdfText(70, 810, "Scanned", 8), *lines([f"Turbine {number} was checked."])]
