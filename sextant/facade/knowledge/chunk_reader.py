@@ -214,6 +214,14 @@ class ChunkReader:
             next_id=ids.get("next"),
         )
 
+    async def text(self, document_id: UUID, chars: int) -> str:
+        """Return the first characters of a document.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document.
+        """
+        return await self._documents.text(self._scope, document_id, 0, chars)
+
     async def _text(self, chunk: StoredChunk, start: int, end: int) -> str:
         if start >= end:
             return ""

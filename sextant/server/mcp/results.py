@@ -49,6 +49,7 @@ class FoundPassage(Wire):
     page: int | None
     start: int
     end: int
+    resource: str
 
 
 class RelatedPassage(FoundPassage):
@@ -117,6 +118,11 @@ class Answered(Wire):
     debug: dict[str, Any] | None = None
 
 
+def resource_of(document_id: object, chunk_id: object) -> str:
+    """Return the URI of a passage as a resource."""
+    return f"kb://doc/{document_id}#{chunk_id}"
+
+
 def passage_of(chunk: StoredChunk) -> FoundPassage:
     """Return the result for a stored chunk."""
     return FoundPassage.from_domain(chunk, **_of_passage(chunk))
@@ -160,6 +166,7 @@ def _of_passage(chunk: StoredChunk) -> dict[str, Any]:
         "semantic_title": chunk.title or chunk.document_title,
         "section_id": str(chunk.section_id),
         "parent_section_path": chunk.section_path,
+        "resource": resource_of(chunk.document_id, chunk.id),
     }
 
 

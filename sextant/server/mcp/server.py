@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -14,6 +14,8 @@ from typing import Any, cast
 from fastapi import FastAPI, Request, Response
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import (
+    ResourceError,
+    ResourceNotFoundError,
     ToolError,
     UnexpectedToolError,
 )
@@ -28,6 +30,8 @@ from sextant.domain.answers import Done, Event, Failed
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import (
     UNFORESEEN,
+    ChunkNotFound,
+    DocumentNotFound,
     OptionInvalid,
     SextantError,
 )
@@ -35,12 +39,14 @@ from sextant.domain.questions import field_at
 from sextant.domain.scope import Principal
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
+from sextant.facade.knowledge.chunks import Chunks
 from sextant.server.lifespan import serving_of
 from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of
 from sextant.server.routing import Reader, rag_of
 from sextant.server.routing import router as new_router
 from sextant.server.runs import Runs
+from sextant.stores.documents.document_reader import document_id_of
 from sextant.stores.postgresql.watched import limit_statements
 
 # The key of the problem document in the metadata of a failed call's result.
@@ -127,7 +133,45 @@ def build_server(caller_of: CallerOf, naming: Naming = Naming.DOTTED) -> Knowled
                 open_world_hint=False,
             ),
         )
+    _add_resources(server, caller_of)
     return server
+
+
+def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
+    async def read_passage(document: str, chunk: str, call: Call) -> str:
+        """Return a passage by the URI in its preview."""
+        with _error_text():
+            chunks = await _chunks(caller_of(call).rag, document)
+            found = await chunks.reading.chunk(chunk)
+            if found.document_id != document_id_of(document):
+                raise ChunkNotFound(f"No passage {chunk[:80]} in this document.")
+            return found.text
+
+    async def read_document(document: str, call: Call) -> str:
+        """Return the beginning of a document."""
+        with _error_text():
+            chunks = await _chunks(caller_of(call).rag, document)
+            return await chunks.reading.text(document_id_of(document), chars=60_000)
+
+    server.resource("kb://doc/{document}#{chunk}", name="passage", title="A passage")(read_passage)
+    server.resource("kb://doc/{document}", name="document", title="A document")(read_document)
+
+
+async def _chunks(rag: Sextant, document: str) -> Chunks:
+    """Return the chunks of the knowledge base that a document is in."""
+    status = await rag.library().status(document_id_of(document))
+    return await rag.chunks(status.graph_id)
+
+
+@contextmanager
+def _error_text() -> Iterator[None]:
+    """Raise expected errors as errors of the protocol."""
+    try:
+        yield
+    except (ChunkNotFound, DocumentNotFound) as error:
+        raise ResourceNotFoundError(_sentence(error)) from None
+    except SextantError as error:
+        raise ResourceError(_sentence(error)) from None
 
 
 def _cause(name: str, error: ToolError) -> SextantError:

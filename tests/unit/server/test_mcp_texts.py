@@ -38,6 +38,7 @@ def passage(text: str) -> FoundPassage:
         page=None,
         start=0,
         end=len(text),
+        resource="kb://doc/d#c",
     )
 
 

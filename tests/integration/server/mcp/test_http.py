@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from sextant.server.mcp.server import PROBLEM
 from tests.integration.server.calling import bearer
@@ -124,6 +125,22 @@ async def test_related_passages_come_from_the_section_tree_and_the_graph(
     assert "物流有限公司" in by_graph[0]["sharedEntities"]
 
 
+async def test_a_result_s_address_can_be_read_as_a_resource(
+    served: Served, keys: dict[str, str]
+) -> None:
+    async with client_of(served, keys[OWNER]) as client:
+        best = await found(client)
+        seen = told(await client.call_tool("kb.preview", {"chunkId": best["chunkId"]}))
+        address = seen["passage"]["resource"]
+        assert address == f"kb://doc/{best['documentId']}#{best['chunkId']}"
+        passage = await client.read_resource(address)
+        whole = await client.read_resource(address.partition("#")[0])
+        with pytest.raises(MCPError, match="chunk_not_found"):
+            await client.read_resource(f"{address[:-12]}{'0' * 12}")
+    assert passage.contents[0].text == best["text"]  # type: ignore[union-attr]
+    assert "第1章 总则" in whole.contents[0].text  # type: ignore[union-attr]
+
+
 async def test_both_paths_have_the_same_tools_under_other_names(
     served: Served, keys: dict[str, str]
 ) -> None:
@@ -193,6 +210,7 @@ async def test_nobody_sees_another_s_passages(served: Served, keys: dict[str, st
     async with client_of(served, keys[OTHER]) as client:
         secret = told(await client.call_tool("kb.search", {"query": "canary Zanzibar"}))
         mine = secret["results"][0]
+        address = f"kb://doc/{mine['documentId']}#{mine['chunkId']}"
     assert "Zanzibar" in mine["text"]
     async with client_of(served, keys[OWNER]) as client:
         searched = await client.call_tool("kb.search", {"query": "canary Zanzibar"})
@@ -202,6 +220,8 @@ async def test_nobody_sees_another_s_passages(served: Served, keys: dict[str, st
             nothing = await client.call_tool(tool, {"chunkId": unknown})
             assert foreign.is_error
             assert text_of(foreign) == text_of(nothing).replace(unknown, mine["chunkId"])
+        with pytest.raises(MCPError, match="document_not_found"):
+            await client.read_resource(address)
     assert "Zanzibar" not in text_of(searched)
     assert "Zanzibar" not in str(told(searched))
 
