@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise, zip_longest
 
@@ -12,8 +14,10 @@ from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.tables.cells.values import ValueKind, read_value
 
-_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s?\d[\d,.\s]*[%)‰]?$")
+_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s?\(?\d[\d,.\s]*[%)‰]{0,2}$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_OPENS_FIGURE = re.compile(r"[$€£¥￥]\s?\(?|\(")
+_CLOSES_FIGURE = re.compile(r"\)?\s?[%‰]\)?|\)")
 MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
 
 
@@ -28,16 +32,15 @@ class SpannedCell:
     columns: int = 1
 
 
-def lay_out(cells: Iterable[SpannedCell], budget: CellBudget) -> list[list[str]]:
+def lay_out(cells: Iterable[SpannedCell], budget: CellBudget | None = None) -> list[list[str]]:
     """Return rows of equal length; a merged cell's text stands in every row and column it spans.
 
     So each row can be read by itself. A cell across the whole width (a title row) stands once.
     """
     placed = list(cells)
-    width = max((cell.column + cell.columns for cell in placed), default=0)
-    height = max((cell.row + cell.rows for cell in placed), default=0)
-    width = min(width, MAX_COLUMNS)
-    budget.spend(width * height)
+    width, height = _measure(placed)
+    if budget:
+        budget.spend(width * height)
     rows = [[""] * width for _ in range(height)]
     for cell in placed:
         columns = 1 if cell.columns >= width > 1 else cell.columns
@@ -45,6 +48,72 @@ def lay_out(cells: Iterable[SpannedCell], budget: CellBudget) -> list[list[str]]
             for column in range(cell.column, min(cell.column + columns, width)):
                 row[column] = row[column] or cell.text
     return rows
+
+
+def _measure(cells: Iterable[SpannedCell]) -> tuple[int, int]:
+    """Return how many columns and rows cells take."""
+    ends = [(cell.column + cell.columns, cell.row + cell.rows) for cell in cells]
+    width, height = map(max, zip(*ends, strict=True)) if ends else (0, 0)
+    return min(width, MAX_COLUMNS), height
+
+
+def without_thin_rows(cells: Sequence[SpannedCell]) -> tuple[list[SpannedCell], list[int]]:
+    """Return cells without rows that have no text, or no height as all of their cells span into the rows below; and those rows."""
+    width, _ = _measure(cells)
+    filled = Counter[int]()
+    for cell in cells:
+        for row in range(cell.row, cell.row + cell.rows):
+            filled[row] += cell.columns
+    low = {cell.row for cell in cells if cell.rows == 1}
+    begun = {cell.row for cell in cells}
+    with_text = {
+        row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)
+    }
+    thin = sorted((begun - with_text) | {row for row in begun - low if filled[row] < width})
+    return [_move_up(cell, thin) for cell in cells], thin
+
+
+def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
+    start, end = (row - bisect_left(removed, row) for row in (cell.row, cell.row + cell.rows))
+    return replace(cell, row=start, rows=end - start)
+
+
+def join_signs(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
+    """Return cells without the columns of signs that filings set beside figures: "$ | 17,556" and "(22 | )"."""
+    texts = {(cell.row, cell.column): cell.text.strip() for cell in cells}
+    columns = defaultdict[int, list[SpannedCell]](list)
+    for cell in cells:
+        if cell.columns == 1 and cell.text.strip():
+            columns[cell.column].append(cell)
+    opening = {at for at, own in columns.items() if _are_signs(own, _OPENS_FIGURE, 1, texts)}
+    closing = {at for at, own in columns.items() if _are_signs(own, _CLOSES_FIGURE, -1, texts)}
+    removed = sorted(opening | closing)
+    joined = list[SpannedCell]()
+    for cell in cells:
+        if cell.columns == 1 and cell.column in removed:
+            continue
+        before, behind = cell.column - 1, cell.column + cell.columns
+        sign = texts.get((cell.row, before), "") if before in opening else ""
+        end = texts.get((cell.row, behind), "") if behind in closing else ""
+        start = cell.column - bisect_left(removed, cell.column)
+        width = behind - bisect_left(removed, behind) - start
+        text = f"{sign}{cell.text}{end}"
+        if width or text:
+            joined.append(replace(cell, column=start, columns=width or 1, text=text))
+    return joined
+
+
+def _are_signs(
+    column: Sequence[SpannedCell],
+    sign: re.Pattern[str],
+    step: int,
+    texts: Mapping[tuple[int, int], str],
+) -> bool:
+    """Return whether a column has signs beside figures, and else only names beside empty cells."""
+    beside = [(cell.text.strip(), texts.get((cell.row, cell.column + step))) for cell in column]
+    return any(other and _NUMBER.match(other.strip("()$ ")) for _, other in beside) and all(
+        other == "" or (other and sign.fullmatch(text)) for text, other in beside
+    )
 
 
 def repeated_cells(cells: Iterable[SpannedCell]) -> frozenset[tuple[int, int]]:
@@ -72,17 +141,21 @@ def table_blocks(
     Args:
         cells: as the file places them.
         budget: how many cells there may be.
-        marked: the rows that the file says name the columns; with 0 their words decide.
+        marked: how many rows at least name the columns, as the file says.
         page: where it stands.
         is_headed: whether the first row names columns if no row's words do.
     """
-    rows = lay_out(cells, budget)
+    width, height = _measure(cells)
+    budget.spend(width * height)
+    cells, thin = without_thin_rows(cells)
+    cells, marked = join_signs(cells), marked - bisect_left(thin, marked)
+    rows = lay_out(cells)
     titles = 0 if marked else title_rows(rows)
     yield from (Paragraph("".join(row), page) for row in rows[:titles])
     body = rows[titles:]
     across = {row - titles for row in rows_across(cells, max(map(len, rows), default=0))}
     repeated = frozenset((row - titles, column) for row, column in repeated_cells(cells))
-    names = marked or header_rows(body, across, repeated) or int(is_headed)
+    names = max(marked, header_rows(body, across, repeated)) or int(is_headed)
     yield Table(body, names, page, repeated)
 
 

@@ -5,10 +5,8 @@ Also here: the visibility of elements, code with its lines.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -18,10 +16,12 @@ from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
     header_rows,
+    join_signs,
     lay_out,
     repeated_cells,
     rows_across,
     title_rows,
+    without_thin_rows,
 )
 from sextant.tables.cells.values import ValueKind, read_value
 
@@ -264,9 +264,9 @@ def read_table(
     """
     rows = [row for row in rows_of(table) if not is_hidden(row)]
     cells = list(_position_cells(rows, CellBudget(limits), read_cell))
-    thin = _find_thin_rows(cells)
+    cells, thin = without_thin_rows(cells)
     rows = [row for at, row in enumerate(rows) if at not in thin]
-    cells = [_move_up(cell, thin) for cell in cells]
+    cells = join_signs(cells)
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
     while (
@@ -292,29 +292,6 @@ def _with_groups(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
         yield [f"{group} {label}".strip() if is_part else label, *others]
         if not is_part:
             group = label if len(label) <= _LONG_CELL else ""
-
-
-def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
-    """Return the rows without text, and those of cells that all span into the rows below: they have no height."""
-    width = max((cell.column + cell.columns for cell in cells), default=0)
-    filled = Counter(
-        row
-        for cell in cells
-        for row in range(cell.row, cell.row + cell.rows)
-        for _ in range(cell.columns)
-    )
-    low = {cell.row for cell in cells if cell.rows == 1}
-    begun = {cell.row for cell in cells}
-    with_text = {
-        row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)
-    }
-    return sorted((begun - with_text) | {row for row in begun - low if filled[row] < width})
-
-
-def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
-    """Return a cell in its place after some rows are removed."""
-    start, end = (row - bisect_left(removed, row) for row in (cell.row, cell.row + cell.rows))
-    return replace(cell, row=start, rows=end - start)
 
 
 def _infer_header(

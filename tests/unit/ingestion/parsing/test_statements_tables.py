@@ -1,0 +1,61 @@
+"""Tables as financial filings set them: signs in columns of their own, blank rows between the header's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from sextant.ingestion.parsing.blocks import Table
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
+
+
+def read(rows: Sequence[Sequence[str]], *wide: SpannedCell, marked: int = 0) -> Table:
+    """Return the table of rows, with cells that are wider than a column in the place of what stands there."""
+    taken = {(cell.row, cell.column + more) for cell in wide for more in range(cell.columns)}
+    cells = [
+        SpannedCell(row, column, text)
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+        if (row, column) not in taken
+    ]
+    *_, table = table_blocks([*cells, *wide], CellBudget(Limits()), marked)
+    assert isinstance(table, Table)
+    return table
+
+
+def test_currency_signs_and_closing_marks_stand_with_their_figures() -> None:
+    rows = [
+        ["", "", "", "", "Change", ""],
+        ["Sales", "$", "17,556", "", "14", "%"],
+        ["Gains", "", "(22", ")", "(3", ")%"],
+        ["Tax", "", "—", "", "5", "%"],
+    ]
+    table = read(rows, SpannedCell(0, 1, "2022", columns=2))
+    assert table.header_rows == 1
+    assert table.rows == [
+        ["", "2022", "Change"],
+        ["Sales", "$17,556", "14%"],
+        ["Gains", "(22)", "(3)%"],
+        ["Tax", "—", "5%"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Currency", "Amount"], ["$", "90"], ["€", "80"]],
+        [["Shop", "Price"], ["$", "cheap"], ["€", "dear"]],
+    ],
+    ids=["a column with a name", "words beside signs"],
+)
+def test_a_column_of_signs_that_means_something_by_itself_stays(rows: list[list[str]]) -> None:
+    assert read(rows).rows == rows
+
+
+def test_blank_rows_part_no_header_and_the_rows_that_a_file_marks_may_go_on() -> None:
+    rows = [["Item", "", ""], ["", "", ""], ["", "2022", "2021"], ["Rent", "90", "80"]]
+    table = read(rows, SpannedCell(0, 1, "Three months", columns=2), marked=2)
+    assert table.header_rows == 2
+    assert table.rows[1:] == [["", "2022", "2021"], ["Rent", "90", "80"]]
