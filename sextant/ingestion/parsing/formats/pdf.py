@@ -144,7 +144,7 @@ class _PdfContent:
     image that is passed over. `texts` is what PDFium says of each page.
     """
 
-    texts: dict[int, str] = field(default_factory=dict[int, str])
+    texts: list[str] = field(default_factory=list[str])
     pages: list[list[Item]] = field(default_factory=list[list[Item]])
     frames: list[PdfBox] = field(default_factory=list[PdfBox])
     extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
@@ -183,7 +183,7 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
     """Read a page; `scanned` is what OCR has read on it."""
-    read.texts[page.number] = page.text
+    read.texts.append(page.text)
     lines = page.lines()
     is_unmapped = bool(lines) and not page.is_readable(lines)
     if is_unmapped:
