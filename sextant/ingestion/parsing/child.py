@@ -27,7 +27,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.system import install_extra
 from sextant.ingestion.parsing.coverage import measure_coverage
-from sextant.ingestion.parsing.detect import CONVERTED, OFFICE, FileType, detect
+from sextant.ingestion.parsing.detect import CONVERTED, FileType, detect
 from sextant.ingestion.parsing.draft import DocumentDraft, draft, to_wire
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.images import with_captions
@@ -66,12 +66,6 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
         raise ConversionNeeded(target.value)
     check_container(content, file_type, limits)
     try:
-        if file_type in OFFICE:
-            from sextant.ingestion.parsing.formats.opc import (
-                to_transitional,  # only these need lxml
-            )
-
-            content = to_transitional(content)
         blocks, images = with_captions(parser_for(file_type)(content, limits), limits)
         made = draft(blocks, filename, limits.chunk_tokens)
         coverage, warnings = measure_coverage(blocks, made.text, content, file_type)

@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from io import StringIO
 from itertools import islice
 
 from sextant.domain.warnings import CodedWarning, WarningCode, count
@@ -25,7 +27,7 @@ _SEPARATOR = re.compile(r"sep=(.)[\r\n]+", re.IGNORECASE)  # as Excel writes it 
 _TEXT_FORMULA = re.compile(
     r'\A="(.*)"\Z'
 )  # ="00123": by which exports keep Excel from reading a number
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_open = partial(StringIO, newline="")  # gives lines with their ends, whichever they are
 _MOST_LINES = 200  # of one cell, where quotation marks are in disorder
 
 
@@ -43,11 +45,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if named := _SEPARATOR.match(text):
         text, delimiter = text[named.end() :], named[1]
     else:
-        sample = list(islice(_lines(text[:_SNIFFED_CHARS]), _SNIFFED_ROWS))
+        sample = list(islice(_open(text[:_SNIFFED_CHARS]), _SNIFFED_ROWS))
         delimiter = max(_DELIMITERS, key=lambda mark: _regularity(sample, mark))
     budget = CellBudget(limits)
     reader, rows = _CsvReader(delimiter, limits), dict[int, list[str]]()
-    for number, row in enumerate(reader.rows(_lines(text)), 1):
+    for number, row in enumerate(reader.rows(_open(text)), 1):
         if any(map(str.strip, row)):
             budget.spend(len(row))
             rows[number] = (
@@ -72,16 +74,6 @@ def _with_prose(block: Block) -> Iterable[Block]:
     if isinstance(block, Table) and block.header_rows == 1 and Columns.of(block.rows).prose:
         return table_blocks(block.rows, 1)
     return [block]
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text with their ends, one at a time."""
-    start = 0
-    for end in _LINE_END.finditer(text):
-        yield text[start : end.end()]
-        start = end.end()
-    if start < len(text):
-        yield text[start:]
 
 
 @dataclass
@@ -156,13 +148,13 @@ class _CsvReader:
     def _is_row(self, text: str) -> bool:
         """Return whether a text is one row, each quotation mark of it in its place."""
         try:
-            return len(list(self._reader(_lines(text), strict=True))) == 1
+            return len(list(self._reader(_open(text), strict=True))) == 1
         except csv.Error:
             return False
 
     def _split(self, row: str, *, as_it_stands: bool = False) -> list[str]:
         quoting = csv.QUOTE_NONE if as_it_stands else csv.QUOTE_MINIMAL
-        return next(self._reader(_lines(row), quoting), [])
+        return next(self._reader(_open(row), quoting), [])
 
     def _reader(
         self, lines: Iterator[str], quoting: int = csv.QUOTE_MINIMAL, *, strict: bool = False

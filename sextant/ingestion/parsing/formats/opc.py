@@ -6,7 +6,6 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from io import BytesIO
@@ -49,16 +48,12 @@ _OPEN_DOCUMENT = {
     "xml": "http://www.w3.org/XML/1998/namespace",
 }
 # What the namespace of the root element of a part begins with.
-_OWNERS = (
-    "http://schemas.openxmlformats.org/",
-    "http://schemas.microsoft.com/",
-    "http://purl.oclc.org/ooxml/",
-)
+_OWNERS = ("http://schemas.openxmlformats.org/", "http://schemas.microsoft.com/")
 # Both editions of the standard share the last segment of the relationship types.
 _MOST_CHECKED = 1_000_000  # bytes of a part that is only looked at for damage
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 MAIN, CORE = "officeDocument", "core-properties"
-# Namespaces of the strict edition (ISO/IEC 29500), which are mapped to the transitional ones.
+# Names of the strict edition, which are read as those of the transitional one.
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)")
 _STRICT_NAMES = {
     b"extendedProperties": b"extended-properties",
@@ -73,33 +68,8 @@ def qn(name: str) -> str:
     return f"{{{(NAMESPACES | _OPEN_DOCUMENT)[prefix]}}}{local}"
 
 
-def to_transitional(content: bytes) -> bytes:
-    """Rewrite a strict package (ISO/IEC 29500) with the transitional names; any other is returned as it is."""
-    with zipfile.ZipFile(BytesIO(content)) as package:
-        if not _is_strict(package):
-            return content
-        rewritten = BytesIO()
-        with zipfile.ZipFile(rewritten, "w", zipfile.ZIP_DEFLATED) as target:
-            for entry in package.infolist():
-                try:
-                    part = package.read(entry)
-                except DAMAGED:
-                    continue
-                if entry.filename.lower().endswith((".xml", ".rels", ".vml")):
-                    part = _STRICT.sub(_transitional_name, part)
-                target.writestr(entry.filename, part)
-    return rewritten.getvalue()
-
-
-def _is_strict(package: zipfile.ZipFile) -> bool:
-    """Return whether a package has the names of the strict edition, by the first of its main parts that can be read."""
-    for name in ("_rels/.rels", *_MAIN_NAMES):
-        with suppress(KeyError, *DAMAGED):
-            return _STRICT.search(package.read(name)) is not None
-    return False
-
-
 def _transitional_name(strict: re.Match[bytes]) -> bytes:
+    """Return the transitional name of a namespace or relationship of the strict edition (ISO/IEC 29500)."""
     family, rest = strict.groups()
     head, slash, last = rest.rpartition(b"/")
     rest = head + slash + _STRICT_NAMES.get(last, last)
@@ -201,9 +171,12 @@ class Package(Archive):
         return _parse(self.read(name) or b"", is_of_office=False) is not None
 
     def read(self, name: str) -> bytes | None:
-        """Return a part's bytes; None where it is missing or damaged."""
+        """Return a part's bytes, XML with the names of the transitional edition; None where it is missing or damaged."""
         self._read.add(name.lower())
-        return super().read(name)
+        content = super().read(name)
+        if content is not None and name.lower().endswith((".xml", ".rels", ".vml")):
+            return _STRICT.sub(_transitional_name, content)
+        return content
 
 
 @dataclass(frozen=True)

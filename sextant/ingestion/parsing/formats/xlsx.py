@@ -121,19 +121,18 @@ def _cells(
     book: Workbook, sheet: Sheet, xml: bytes, ranges: SheetRanges, limits: Limits
 ) -> Iterator[Block]:
     budget = CellBudget(limits)
-    rows = _read_rows(book, book.rows(sheet, xml, ranges), budget)
+    rows = _read_rows(book.rows(sheet, xml, ranges), budget)
     _add_addresses(rows, sheet.part, ranges.links)
     merges = [range_boundaries(one) for one in ranges.merges if _RANGE.fullmatch(one)]
     yield from sheet_blocks(rows, fill_merges(rows, merges, budget))
 
 
 def _read_rows(
-    book: Workbook, rows: Iterable[tuple[int, list[Cell]]], budget: CellBudget
+    rows: Iterable[tuple[int, dict[int, str]]], budget: CellBudget
 ) -> dict[int, list[str]]:
     """Return the rows that hold anything, by row number from 1."""
     found: dict[int, list[str]] = {}
-    for number, cells in rows:
-        shown = {cell.column: _show(cell, book.first_day) for cell in cells}
+    for number, shown in rows:
         width = max((column for column, text in shown.items() if text.strip()), default=0)
         if width:
             budget.spend(width)
@@ -155,15 +154,6 @@ def _add_addresses(
             row[column - 1] = with_address(row[column - 1], address)
 
 
-def _show(cell: Cell, first_day: int) -> str:
-    """Return what a reader of the sheet sees in a cell."""
-    value = cell.value
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    value = value.strip() if isinstance(value, str) else value
-    return format_value(value, cell.number_format, first_day)
-
-
 GENERAL = "General"
 CellValue = str | bool | int | float
 _ROW, _CELL, _VALUE, _FORMULA = "{*}row", "{*}c", "{*}v", "{*}f"
@@ -173,15 +163,6 @@ _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
 _AS_EXCEL = {"47": "mm:ss.0"}  # in place of "mmss.0", which the standard has by mistake
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell: its value, the code of its number format, and its column from 1."""
-
-    column: int
-    value: CellValue
-    number_format: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +237,11 @@ class Workbook:
 
     def rows(
         self, sheet: Sheet, xml: bytes, ranges: SheetRanges
-    ) -> Iterator[tuple[int, list[Cell]]]:
-        """Yield rows with their numbers from 1, of damaged XML those that can be read; `ranges` is filled on the way."""
+    ) -> Iterator[tuple[int, dict[int, str]]]:
+        """Yield rows with their numbers from 1, and by column from 1 what a reader sees in a cell.
+
+        Of damaged XML those that can be read; `ranges` is filled on the way.
+        """
         number = 0
         events = etree.iterparse(
             BytesIO(xml),
@@ -274,7 +258,7 @@ class Workbook:
                 ranges.merges += [element.get("ref", "")][: _MOST_MERGES - len(ranges.merges)]
             else:
                 number = _number(element.get("r")) or number + 1
-                yield number, [*self._cells(element, ranges)]
+                yield number, dict(self._cells(element, ranges))
                 element.clear()
                 while element.getprevious() is not None:
                     del element.getparent()[0]
@@ -283,7 +267,7 @@ class Workbook:
             self._omissions.add_part("damaged sheet", sheet.title)
             self._omissions.add_damaged([sheet.part.name] if sheet.part is not None else [])
 
-    def _cells(self, row: Element, ranges: SheetRanges) -> Iterator[Cell]:
+    def _cells(self, row: Element, ranges: SheetRanges) -> Iterator[tuple[int, str]]:
         column = 0
         for cell in row.iterchildren(_CELL):
             reference = _REFERENCE.fullmatch(cell.get("r", ""))
@@ -297,9 +281,15 @@ class Workbook:
             if style < len(self._struck) and self._struck[style]:
                 self._omissions.add_text("struck through", str(value or ""))
             elif value is not None and not (has_formula and value == 0 and not self._is_computed):
-                yield Cell(column, value, code)
+                yield column, self._show(value, code)
             elif cell.get("t") != "str":  # which is an empty text that was computed
                 ranges.not_computed += has_formula
+
+    def _show(self, value: CellValue, code: str) -> str:
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        value = value.strip() if isinstance(value, str) else value
+        return format_value(value, code, self.first_day)
 
     def _value(self, cell: Element, code: str) -> CellValue | None:
         kind, text = cell.get("t", "n"), cell.findtext(_VALUE)
