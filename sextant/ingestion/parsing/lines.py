@@ -112,12 +112,11 @@ LARGER, SMALLER = 1.12, 0.93  # times the size of the body's letters: a heading;
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """A line or paragraph with its look. `alone`: it begins and ends its own paragraph. `is_body`: it is no heading, however it looks."""
+    """A line or paragraph with its look. `is_body`: it is no heading, however it looks."""
 
     text: str
     size: float = 0.0
     bold: bool = False
-    alone: bool = True
     is_body: bool = False
 
 
@@ -138,9 +137,8 @@ class _HeadingStyle:
 def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     """Return the heading level of each line, None for body text, 0 for the document's title.
 
-    A short line without final stop is a heading when it is larger than the body, or stands alone
-    and is bold in a body that is not, or has a strong number (第三章, 3.1). Larger stands above
-    bolder above plain; among equals the number decides (章 above 节 above 一、 above 1 above 1.1),
+    A short line without final stop is a heading when it is larger than the body, bold in a body
+    that is not, or has a strong number (第三章, 3.1). Larger stands above bolder above plain; among equals the number decides (章 above 节 above 一、 above 1 above 1.1),
     and a heading without number stands with the highest numbered one of its look.
     """
     body = _body(lines)
@@ -241,7 +239,7 @@ def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _Headi
     rank = number_rank(line.text, with_roman=with_roman)
     larger = line.size >= body_size * LARGER if body_size else False
     bolder = line.bold and not body_bold
-    if larger or (line.alone and (bolder or is_strong(rank))):
+    if larger or bolder or is_strong(rank):
         return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)
     return None
 

@@ -71,11 +71,6 @@ def format_number(number: int, style: str) -> str:
     return written(number)
 
 
-def _ordinal(number: int) -> str:
-    is_teen = number % 100 // 10 == 1
-    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
-
-
 def _letters(number: int) -> str:
     return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
 
@@ -123,7 +118,5 @@ _STYLES: Mapping[str, Callable[[int], str]] = {
     "ideographDigital": _chinese,
     "ideographTraditional": _among("甲乙丙丁戊己庚辛壬癸"),
     "decimalEnclosedCircle": _among("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"),
-    "ordinalText": str,
-    "ordinal": _ordinal,
     "decimalZero": lambda number: f"{number:02}",
 }

@@ -254,7 +254,7 @@ class OdfReader:
         if root.tag == qn("math:math"):
             text = _formula(root)
             if line is not None:
-                line.add(text, spaced=True)
+                line.add(text)
                 return []
             return [Paragraph(text, self._page)]
         inner = OdfReader(

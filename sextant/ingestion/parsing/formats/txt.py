@@ -123,7 +123,6 @@ def _is_title(line: str) -> bool:
 
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
-_DEEPEST_INDENT = 40
 # What replies set before lines that they quote; ">>> " is a prompt of Python.
 _QUOTED = re.compile(r"(?!>>> )(?:>[ ]?)+")
 # A word of a program or a command, not of a text: names_like_this, paths, options, operators.
@@ -167,7 +166,7 @@ def _unwrap(lines: Sequence[str]) -> list[str]:
             paragraphs.append([line])
     unwrapped = list[str]()
     for paragraph in paragraphs:
-        first = _set_at_margin(paragraph[0], margin)
+        first = paragraph[0][margin:].rstrip()
         indent = " " * _indentation(first) if starts_item(first) else ""
         unwrapped.append(indent + join_lines(paragraph) if len(paragraph) > 1 else first)
     return unwrapped
@@ -175,12 +174,6 @@ def _unwrap(lines: Sequence[str]) -> list[str]:
 
 def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _set_at_margin(line: str, margin: int) -> str:
-    """Return a line with its indentation relative to its block; a line set in the middle loses it."""
-    indented = _indentation(line) - margin
-    return line[margin:].rstrip() if indented <= _DEEPEST_INDENT else line.strip()
 
 
 def _hangs(item: Sequence[str], line: str) -> bool:
