@@ -8,9 +8,8 @@ from pathlib import Path
 
 from benchmarks.reading.markup import Grid, Reading, read_markdown
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Paragraph, Table, TextKind
-from sextant.ingestion.parsing.detect import CONTAINERS, FileType, detect
+from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.formats.opc import to_transitional
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import build_structure
 
@@ -26,8 +25,6 @@ def read_file(path: Path, limits: Limits) -> Reading:
     """Read a file as ingestion does, in this process."""
     content = path.read_bytes()
     file_type = detect(content, path.name)
-    if file_type in CONTAINERS:
-        content = to_transitional(content)
     blocks: Blocks = parser_for(file_type)(content, limits)
     # Docling writes what reviewers say of slides and sheets, and not of texts.
     is_text = file_type is FileType.DOCX
