@@ -20,7 +20,7 @@ from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.linker import names_column
 from sextant.tables.query.parsing import lists_rows, may_compute
 from sextant.tables.query.query import TableQuery
-from sextant.tables.results.findings import queries_for, run_queries
+from sextant.tables.results.findings import query_for, run_query
 from sextant.tables.results.written import ComputedFinding
 from sextant.text.characters import plain_of
 from sextant.text.statements import has_who
@@ -130,9 +130,9 @@ def compute_tables(
     if has_who(plain_of(question)):
         tables = [one for one in tables if _of_persons(*one)] or tables
     tables_asked = [
-        (item, table, queries)
+        (item, table, query)
         for item, table in tables
-        if (queries := queries_for(question, table.table, headings(item)))
+        if (query := query_for(question, table.table, headings(item)))
     ]
     # Other tables count only with the columns of the best one, as tables of several years have.
     alike = [one for one in tables_asked if one[1].table.names == tables_asked[0][1].table.names]
@@ -143,7 +143,7 @@ def compute_tables(
 
 def compute_query(query: TableQuery, table: FoundTable, language: str) -> list[ComputedTable]:
     """Return a table with what a query comes to over it; [] where that is nothing."""
-    computed = _compute_table(*table, [query], language, is_list=True)
+    computed = _compute_table(*table, query, language, is_list=True)
     return [computed] if computed else []
 
 
@@ -178,12 +178,12 @@ def cite_table(
 def _compute_table(
     passage: RetrievedItem,
     table: StoredTable,
-    queries: Sequence[TableQuery],
+    query: TableQuery,
     language: str,
     *,
     is_list: bool,
 ) -> ComputedTable | None:
-    findings = run_queries(queries, table.table, language, is_list=is_list)
+    findings = run_query(query, table.table, language, is_list=is_list)
     if not findings:
         return None
     findings_as_text = tuple(_word_finding(one, passage, table) for one in findings)

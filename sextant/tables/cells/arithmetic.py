@@ -32,7 +32,6 @@ class Operation(StrEnum):
     DISTINCT = "distinct"
     DIFFERENCE = "difference"
     SHARE = "share"
-    ACROSS = "across"
     CHANGE = "change"
     GROWTH = "growth"
     RATIO = "ratio"

@@ -29,7 +29,6 @@ from sextant.tables.query.tokens import (
     NUMBER,
     WORD,
     QuestionToken,
-    is_period,
     match_at,
 )
 from sextant.tables.query.units import find_unit
@@ -159,8 +158,6 @@ class QueryChooser(QuestionParts):
         operations = self._operations()
         ends = [one for one in operations if one in EXTREMES]
         over = [one for one in operations if one not in ends]
-        if not ends and (across := self._across()):
-            return across
         self._use("mean", "sum", "count")
         if Operation.MEAN in over:  # 平均多少次
             over = [one for one in over if one is not Operation.COUNT]
@@ -173,7 +170,7 @@ class QueryChooser(QuestionParts):
         if over == [Operation.COUNT]:
             return None if ends else self._count()
         if not operations:
-            return self._distinct() or self._how_much() or self._look_up()
+            return self._distinct() or self._look_up()
         self._use("max", "min")
         return self._compute(next(iter(over), None), next(iter(ends), None))
 
@@ -202,8 +199,6 @@ class QueryChooser(QuestionParts):
             if self._counts_rows(column):
                 return None
             subject = next(iter(dates), subject)  # "which year"
-        if subject is not None and self._is_exception(subject, end):
-            subject = next(iter(self.words), subject)
         order = Order(column, end is Operation.MAX)
         if not over and self._is_of_each(column):
             self._use("each")
@@ -243,14 +238,6 @@ class QueryChooser(QuestionParts):
         others = len([at for at in dict.fromkeys(self.named) if at in self.words]) > 1
         return column in self.bound or (column not in self.named and (others or persons))
 
-    def _is_exception(self, column: int, end: Operation) -> bool:
-        """Return whether a column is first named in a clause after the one that asks for the most or least."""
-        word = self._word_of(end)
-        cuts = (one.end for one in self.tokens if one.kind in {"comma", "and"})
-        cut = next((at for at in cuts if word and at > word.end), None)
-        first = min((start for start, at in self._positions if at == column), default=-1)
-        return cut is not None and first >= cut
-
     def _is_of_each(self, column: int) -> bool:
         """Return whether the largest value of each group is asked for, and not the group with the largest."""
         if self._group in (None, column) or self._columns[column].kind is not ValueKind.NUMBER:
@@ -258,27 +245,6 @@ class QueryChooser(QuestionParts):
         return not self._has("which") or not {column, self._group}.issuperset(self.named)
 
     # Counts and sums.
-
-    def _across(self) -> TableQuery | None:
-        """Return the sum of several columns in the one named row: of named columns, of all periods, or of all subjects."""
-        periods, subjects = self._has("all_periods"), self._has("all_subjects")
-        if len(self.where) != 1 or not self._is_of_one(self.where[0]):
-            return None
-        if not (periods or subjects or self._has("sum")):
-            return None
-        columns = self._free_numbers()
-        if not columns:
-            of_periods = [at for at in self._numbers if is_period(self._columns[at].name)]
-            counts = [read_count(one) for one in self.tokens if one.kind == NUMBER]
-            if periods or of_periods == self._numbers:
-                columns = of_periods
-            elif subjects and counts in ([], [len(self._numbers)]):
-                columns = self._numbers
-        if len(columns) < 2:
-            return None
-        self._use("all_periods", "all_subjects", "sum", *([NUMBER] if subjects else []))
-        subject = self.where[0].column
-        return TableQuery(tuple(columns), Operation.ACROSS, self.where, subject=subject)
 
     def _count(self) -> TableQuery | None:
         """Return the number of rows, or the sum of a column of amounts: "how many units"."""
@@ -313,16 +279,6 @@ class QueryChooser(QuestionParts):
             return None
         self._use("each")
         return TableQuery(others, Operation.COUNT, self.where, self._group, subject=self._group)
-
-    def _how_much(self) -> TableQuery | None:
-        """Return the sum of a column: "how much was spent?"."""
-        amounts = self._free_numbers()
-        positions = [at for at, one in enumerate(self.tokens) if one.kind == "how_much"]
-        ahead = {self.tokens[at - 1].text for at in positions if at}
-        asks = bool(ahead & {"了", "出", "有"}) or self._has("how_much", senses="all")
-        if len(amounts) != 1 or not asks:
-            return None
-        return self._sum_column(amounts[0], is_explicit=True)
 
     def _sum_column(self, column: int, *, is_explicit: bool) -> TableQuery | None:
         """Return the sum of a column of amounts over several rows."""

@@ -10,7 +10,6 @@ from itertools import pairwise, product
 from sextant.tables.cells.table import Column, DataTable, find_tick
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.column_kinds import find_by_kind, find_related
-from sextant.tables.query.places import find_numbered_columns
 from sextant.tables.query.tokens import (
     COLUMN,
     MAX_NAME_CHARS,
@@ -23,12 +22,11 @@ from sextant.tables.query.tokens import (
     collect_kinds,
     match_at,
 )
-from sextant.tables.query.units import find_other_currencies, find_unit
+from sextant.tables.query.units import find_other_currencies
 from sextant.text.analysis import marks_in
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of, simplify
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from sextant.text.units import UNIT_PATTERN, canonical_unit
 from sextant.text.word_forms import other_names, synonym_patterns, translate_words
 
 _UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
@@ -36,7 +34,6 @@ _PARTS = re.compile(rf"[a-z][a-z0-9]{{2,}}|[{IDEOGRAPHS}]+")
 _WHETHER = re.compile(r"^(?:是否(?:已经?)?|is |has |was )|\?$")  # is it: of a column of yes and no
 _MIN_DENIED_CHARS = 4  # of a name that "un" denies: unpaid
 _MIN_CHARS = 3  # shorter Latin values (`A`, `B2`) must be written as in the table
-_STATE = re.compile(r"([未已没])([\u4e00-\u9fff]{1,4})|un([a-z]{3,})")
 _NOT_YET = ("未", "没", "没有", "还没", "还没有", "还未", "尚未")
 _ORDERS = frozenset(
     ["max", "min", "sum", "mean", "share", "apart", ">", "<", ">=", "<=", "negative", "positive"]
@@ -72,7 +69,7 @@ class Linker:
         hidden: columns in another currency than the question's.
         written: column → spellings of the values that are named.
         ticked: columns of yes and no whose name is used as a value.
-        is_unsure: a value may be of several columns, or a numbered column does not exist.
+        is_unsure: a value may be of several columns.
     """
 
     def __init__(self, question: str, table: DataTable, parsed: Question) -> None:
@@ -84,27 +81,16 @@ class Linker:
         self.is_unsure = False
 
     def link(self) -> None:
-        """Link whole names, the longest first; then names by their words, by a part, and by related words."""
+        """Link whole names, the longest first; then names by a part, and by related words."""
         names = [(plain_name(one.name), one.index) for one in self._columns]
-        self._link_numbered({name for name, _ in names})
         called = [*names, *((name, at) for whole, at in names for name in _also_called(whole))]
         self._link_whole(called, self._values(called))
-        self._link_scattered(names)
         if not self._named() or self._lacks_number():
             self._link_part(names if not self._named() else self._numeric_names())
         self._link_related()
 
     def _named(self) -> list[int]:
         return [one.column for one in self._parsed.names if one.kind == COLUMN]
-
-    def _link_numbered(self, names: Collection[str]) -> None:
-        """Link the columns that the question refers to by their number, unless that is the name of one."""
-        for (start, end), index in find_numbered_columns(self._parsed.text, self._table):
-            if self._parsed.text[start:end] in names:
-                continue
-            self.is_unsure |= index is None
-            if index is not None:
-                self._parsed.link(COLUMN, start, end, index)
 
     def _values(self, called: Sequence[tuple[str, int]]) -> _Values:
         """Return the values of columns of words, with translations and negated states."""
@@ -119,9 +105,6 @@ class Linker:
                 if key in values:
                     values.setdefault((word, key[1]), set()).update(values[key])
         denied = {} if self._asks_whether() else self._add_ticks(values, called)
-        for (value, index), written in list(values.items()):
-            for other in _other_states(value):
-                values.setdefault((other, index), written)
         return {**denied, **values}
 
     def _asks_whether(self) -> bool:
@@ -190,26 +173,6 @@ class Linker:
         columns = self._table.columns
         return is_about and all(columns[at].kind is not ValueKind.NUMBER for at in self._named())
 
-    def _link_scattered(self, names: Sequence[tuple[str, int]]) -> None:
-        """Link the one column whose words are all in the question, in any order.
-
-        "Which region had the highest revenue in the second half?" names "Second half Revenue".
-        """
-        free = self._parsed.free
-        candidates = [
-            (len(words), index, spans)
-            for name, index in names
-            if len(words := name.split()) > 1
-            and len(spans := [span for one in words if (span := find_whole(free, one))])
-            == len(words)
-        ]
-        most = max((count for count, *_ in candidates), default=0)
-        chosen = [one for one in candidates if one[0] == most]
-        if len(chosen) == 1:
-            _, index, spans = chosen[0]
-            for span in dict.fromkeys(spans):
-                self._parsed.link(COLUMN, *span, index)
-
     def _link_part(self, names: Sequence[tuple[str, int]]) -> None:
         """Link the one column that shares the longest part with the question: 季度销量 for 销量, `unit price` for `price`."""
         free = self._parsed.free
@@ -229,14 +192,11 @@ class Linker:
         return collect_kinds(plain_of(name)) & _EXTREMES <= collect_kinds(self._parsed.text)
 
     def _link_related(self) -> None:
-        """Link the columns named by a related word, or by their unit: "how many kilometres"."""
+        """Link the columns named by a related word."""
         parsed, named = self._parsed, set(self._named())
         kinds = collect_kinds(parsed.text)
         columns = [one for one in self._columns if self._may_shorten(one.name)]
-        numbers = [one for one in columns if one.kind is ValueKind.NUMBER]
         found = [((sign.start, sign.end), at) for sign, at in self._grouping_signs()]
-        if kinds & {"count", "how_much"} and not named & {one.index for one in numbers}:
-            found += self._counted_in(numbers)
         kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
         found += find_related(_open_text(parsed), columns, named, kind)
         for (start, end), index in found:
@@ -250,15 +210,6 @@ class Linker:
                 words = (one for one in self._columns if one.kind is ValueKind.TEXT)
                 meant = [one.index for one in words if sign.text in simplify(one.name)]
                 yield from ((sign, at) for at in meant if len(meant) == 1)
-
-    def _counted_in(self, numbers: Sequence[Column]) -> Iterator[tuple[tuple[int, int], int]]:
-        """Yield the unit after "how many" with the first column in that unit."""
-        tokens = self._parsed.tokens()
-        for one, other in pairwise(tokens):
-            unit = UNIT_PATTERN.match(self._parsed.text, other.start)
-            if one.kind in {"count", "how_much"} and other.kind not in {COLUMN, VALUE} and unit:
-                meant = [at.index for at in numbers if find_unit(at) == canonical_unit(unit)]
-                yield from (((other.start, max(unit.end(), other.end)), at) for at in meant[:1])
 
 
 def is_list(tokens: Sequence[QuestionToken]) -> bool:
@@ -283,19 +234,6 @@ def _open_text(parsed: Question) -> str:
 def _also_called(name: str) -> list[str]:
     """Return other names of a column in either language, except words that ask for a computation."""
     return [one for one in other_names(name) if _ORDERS.isdisjoint(_meanings_of(one))]
-
-
-def _other_states(value: str) -> Iterator[str]:
-    """Yield other words for a value that says whether something is done: 还没付款 for 未付, "not paid yet"."""
-    match = _STATE.fullmatch(value)
-    if match is None:
-        return
-    if match[3]:
-        for words in ("not", "not yet", "not been", "not yet been"):
-            yield f"{words} {match[3]}"
-    else:
-        for words in ("已", "已经") if match[1] == "已" else _NOT_YET:
-            yield f"{words}{match[2]}"
 
 
 def _common(name: str, text: str) -> str:

@@ -29,28 +29,11 @@ from sextant.tables.query.tokens import (
     Question,
     QuestionToken,
     collect_kinds,
-    split_computations,
 )
 from sextant.text.characters import find_whole, has_cjk, plain_of
 from sextant.text.number_words import in_digits
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.word_forms import stem
-
-_CUT = re.compile(
-    r"(?<=[?;？；])\s*(?=\S)|[,，]\s*(?=\S)|(?<=\s)and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",
-    re.IGNORECASE,
-)
-_JOINING = re.compile(r"^(?:and|also|then)\b\s*|^(?:以及|并且|另外|同时|还有)", re.IGNORECASE)
-_ASKS = re.compile(
-    r"\b(?:who|what|when|where|how|which)\b|什么|多少|哪|谁|[几何]|怎", re.IGNORECASE
-)
-# Words of a clause that refer to the clause before.
-_REFERS_BACK = re.compile(
-    r"\b(?:it|its|they|their|them|that|those|these|he|she|his|her|one|ones|share|percent(?:age)?)\b|[它他她]|其"
-    r"|[当该][月年天日]|[这那该][个些位家款]|^占",
-    re.IGNORECASE,
-)
-
 
 _COMPUTING = frozenset(["max", "min", "sum", "mean", "count", "share", "apart"])
 _COMPARING = frozenset(
@@ -77,24 +60,6 @@ def asks_computation(question: str) -> bool:
     """Return whether a question asks for an operation, an order or a bound."""
     kinds = collect_kinds(plain_of(question), whole=True)
     return bool(kinds & _COMPUTING) or (NUMBER in kinds and bool(kinds & _COMPARING))
-
-
-def clauses_of(question: str) -> list[str]:
-    """Return the clauses of a question if each is a question of its own; else []."""
-    parts = [_JOINING.sub("", part.strip()) for part in _CUT.split(question)]
-    parts = [part for part in parts if part]
-    alone = all(_ASKS.search(part) for part in parts)
-    refers_back = any(_REFERS_BACK.search(part) for part in parts[1:])
-    return parts if len(parts) > 1 and alone and not refers_back else []
-
-
-def parse_queries(question: str, table: DataTable, about: str = "") -> list[TableQuery]:
-    """Return the queries that a question asks of a table; [] if any part of it is not sure.
-
-    "The highest and the lowest price" asks for two computations.
-    """
-    found = [parse_query(part, table, about) for part in split_computations(question)]
-    return [one for one in found if one] if all(found) else []
 
 
 def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery | None:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from itertools import pairwise
 
 from sextant.tables.query.units import find_currencies
-from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
+from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.number_words import parse_any_number
 from sextant.text.segmenter import words_of
 from sextant.text.units import DATE, ORDINAL, UNIT_PATTERN, TextValue
@@ -218,14 +217,6 @@ def _days(
     return first, after - timedelta(days=1)
 
 
-def is_period(name: str) -> bool:
-    """Return whether a column's name is a month, a quarter or a year."""
-    plain = plain_of(name)
-    kinds = {one.kind for one in Question(plain, _FIRST_YEAR).tokens()}
-    is_year = len(plain) == 4 and plain.isdigit()
-    return is_year or kinds == {DAY} or "period" in COLUMNS.collect_kinds(plain)
-
-
 def read_year(token: QuestionToken) -> tuple[date, date] | None:
     """Return the first and last day of the year that a number may be."""
     number = None if token.amount is None or token.amount.unit else token.amount.number
@@ -267,44 +258,3 @@ def find_all(
         if found:
             yield found
         start = found[-1] + 1 if found else start + 1
-
-
-_ENDS = frozenset({"max", "min", "sum", "mean"})
-
-
-def split_computations(question: str) -> list[str]:
-    """Return a question for each of several computations that share a noun.
-
-    "The highest and the lowest price", 最高和最低价格, "the highest price and the lowest price".
-    """
-    text = plain_of(question)
-    tokens = Question(text).tokens() if len(text) == len(question) else []
-    chain, noun, end = list[QuestionToken](), "", 0
-    for one, between, other in _pair_ends(tokens):
-        joint = next((at for at, token in enumerate(between) if token.kind in _JOINTS), None)
-        is_joined = (
-            joint is not None
-            and any(at.kind != "filler" for at in between[joint:])
-            and all(at.kind in _JOINTS for at in between[joint:])
-        )
-        if joint is None or not is_joined or (chain and chain[-1] is not one):
-            continue
-        shared = text[one.end : between[joint].start].strip()
-        if text[other.end :].lstrip().startswith(shared) and (not chain or shared == noun):
-            chain, noun = [*(chain or [one]), other], shared
-            end = text.find(shared, other.end) + len(shared)
-    if not chain:
-        return [question]
-    return [f"{question[: chain[0].start]}{one.text} {noun}{question[end:]}" for one in chain]
-
-
-_JOINTS = frozenset({"and", "comma", "filler"})
-
-
-def _pair_ends(
-    tokens: Sequence[QuestionToken],
-) -> Iterator[tuple[QuestionToken, Sequence[QuestionToken], QuestionToken]]:
-    """Yield consecutive words for computations, with the tokens between them."""
-    positions = [at for at, one in enumerate(tokens) if one.kind in _ENDS]
-    for one, other in pairwise(positions):
-        yield tokens[one], tokens[one + 1 : other], tokens[other]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sextant.tables.cells.arithmetic import Condition, Operation, matching
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.linker import names_column
-from sextant.tables.query.parsing import clauses_of, parse_queries
-from sextant.tables.query.places import find_numbered_columns, find_numbered_row
+from sextant.tables.query.parsing import parse_query
 from sextant.tables.query.query import Order, TableQuery
-from sextant.tables.results.sentences import TEXTS
 from sextant.tables.results.written import ComputedFinding, Writer
 from sextant.text.characters import plain_of
 
@@ -42,27 +40,23 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
         language: `zh` or `en`, of the sentences.
         about: its caption.
     """
-    parsed = _parse(question, table, about)
-    if not parsed:  # a second question may be about something else: 它由什么分泌？
-        each = [part for part in _SENTENCE.split(question) if part]
-        parsed = [one for part in each if len(each) > 1 for one in _parse(part, table, about)]
+    # A second question may be about something else: 它由什么分泌？
+    asked = parse_query(question, table, about)
+    each = [asked] if asked else [parse_query(one, table, about) for one in _cut(question)]
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
     always = [query for at in numeric[:_MAX_COLUMNS] for query in _summaries(at)]
 
-    def run(queries: Sequence[TableQuery]) -> list[ComputedFinding]:
-        return [finding for one in queries for finding in Writer(table, one, language).findings()]
+    def run(queries: Iterable[TableQuery | None]) -> list[ComputedFinding]:
+        found = (Writer(table, one, language).findings() for one in queries if one)
+        return [finding for findings in found for finding in findings]
 
-    return Computed(
-        run(parsed) if parsed else _describe_row(question, table, language), run(always)
-    )
+    return Computed(run(each), run(always))
 
 
-def _parse(question: str, table: DataTable, about: str) -> list[TableQuery]:
-    """Return the queries of the clauses of a question, if each has one; else of the whole."""
-    each = [parse_queries(clause, table, about) for clause in clauses_of(question)]
-    if each and all(each):
-        return [one for some in each for one in some]
-    return parse_queries(question, table, about)
+def _cut(question: str) -> list[str]:
+    """Return the questions of a text if there are several."""
+    each = [part for part in _SENTENCE.split(question) if len(part) > 1]
+    return each if len(each) > 1 else []
 
 
 def _summaries(column: int) -> Iterator[TableQuery]:
@@ -71,8 +65,8 @@ def _summaries(column: int) -> Iterator[TableQuery]:
     yield from (TableQuery(order_by=Order(column, end), limit=1) for end in (True, False))
 
 
-def queries_for(question: str, table: DataTable, about: str = "") -> list[TableQuery]:
-    """Return the queries of a question over a table that a search has found; [] if they are not sure.
+def query_for(question: str, table: DataTable, about: str = "") -> TableQuery | None:
+    """Return the query of a question over a table that a search has found; None if it is not sure.
 
     Unlike with a table that comes with the question, the question must name the columns that are computed and
     bounded.
@@ -82,32 +76,29 @@ def queries_for(question: str, table: DataTable, about: str = "") -> list[TableQ
         table: the table.
         about: the names of its document and sections.
     """
-    found = parse_queries(question, table, about)
-    return found if all(_is_named(one, question, table) for one in found) else []
+    found = parse_query(question, table, about)
+    return found if found and _is_named(found, question, table) else None
 
 
-def run_queries(
-    queries: Sequence[TableQuery], table: DataTable, language: str, *, is_list: bool
+def run_query(
+    query: TableQuery, table: DataTable, language: str, *, is_list: bool
 ) -> list[ComputedFinding]:
-    """Return the results of queries over a table that a search has found; listed rows are counted, too.
+    """Return the results of a query over a table that a search has found; listed rows are counted, too.
 
     Args:
-        queries: from `queries_for`.
+        query: from `query_for`.
         table: the table.
         language: `zh` or `en`, of the sentences.
         is_list: the question asks for all rows that meet its conditions.
     """
-    found = list[ComputedFinding]()
-    for query in queries:
-        rows = matching(table, query.where)
-        if query.aggregate is None and query.order_by is None:
-            bounded = any(one.bounds for one in query.where)
-            telling = any(table.columns[one.column].repeats for one in query.where)
-            if not (bounded or (rows and telling and is_list)):
-                return []
-        parts = [*_count_rows(query, len(rows)), query]
-        found += [one for part in parts for one in Writer(table, part, language).findings()]
-    return found
+    rows = matching(table, query.where)
+    if query.aggregate is None and query.order_by is None:
+        bounded = any(one.bounds for one in query.where)
+        telling = any(table.columns[one.column].repeats for one in query.where)
+        if not (bounded or (rows and telling and is_list)):
+            return []
+    parts = [*_count_rows(query, len(rows)), query]
+    return [one for part in parts for one in Writer(table, part, language).findings()]
 
 
 def _count_rows(query: TableQuery, rows: int) -> list[TableQuery]:
@@ -131,22 +122,3 @@ def _names(question: str, table: DataTable, condition: Condition) -> bool:
     """Return whether the question names the column of a condition; for words and dates it need not."""
     name = table.names[condition.column]
     return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
-
-
-def _describe_row(question: str, table: DataTable, language: str) -> list[ComputedFinding]:
-    """Return the cells of the row that a question asks for by its number."""
-    index = find_numbered_row(question, table)
-    if index is None:
-        return []
-    named = {column for _, column in find_numbered_columns(question, table)}
-    texts, cells = TEXTS[language], table.rows[index]
-    row = texts["row"].format(row=index + 1)
-    return [
-        ComputedFinding(
-            texts[Operation.VALUE].format(row=row, column=name, value=cell),
-            f"r{index + 1}c{column}",
-            cell,
-        )
-        for column, (name, cell) in enumerate(zip(table.names, cells, strict=True), start=1)
-        if cell and (not named or column - 1 in named)
-    ][:_MAX_COLUMNS]

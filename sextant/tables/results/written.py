@@ -19,7 +19,6 @@ from sextant.tables.cells.arithmetic import (
     matching,
     percentage,
     relate,
-    sum_of,
     total_of,
 )
 from sextant.tables.cells.table import Column, DataTable
@@ -106,8 +105,8 @@ class Writer:
             yield self._count_rows(rows, column)
         elif operation is Operation.DISTINCT:
             yield from self._distinct(rows, column.index)
-        elif operation in (Operation.DIFFERENCE, Operation.ACROSS):
-            yield from self._of_cells(rows, operation)
+        elif operation is Operation.DIFFERENCE:
+            yield from self._difference(rows)
         else:
             yield from self._compute(rows, column, operation)
 
@@ -229,24 +228,20 @@ class Writer:
         )
         return ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", value)
 
-    def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[ComputedFinding]:
-        """Yield the difference or sum of two rows, or of several columns of one row; nothing without numbers."""
+    def _difference(self, rows: Sequence[int]) -> Iterator[ComputedFinding]:
+        """Yield how far two rows, or two columns of one row, are apart; nothing without numbers of one unit."""
         columns = [self._columns[at] for at in self._query.select]
-        across = len(columns) > 1
-        if (across and len(rows) != 1) or (not across and len(rows) != 2):
-            return
-        first = columns[0]
+        first, across = columns[0], len(columns) > 1
         cells = [(row, one) for one in columns for row in rows]
         values = [one.values[row] for row, one in cells]
-        units = {one.unit for one in columns}
+        is_comparable = first.unit is not None and {one.unit for one in columns} == {first.unit}
         if (
-            units != {first.unit}
-            or first.unit is None
+            len(cells) != 2
+            or not is_comparable
             or any(one.kind is not ValueKind.NUMBER for one in values)
         ):
             return
-        number = sum_of(values) if operation is Operation.ACROSS else difference(*values)
-        shown = format_number(number, first)
+        shown = format_number(difference(*values), first)
         pairs = self._words.join(
             self._words.text(
                 "pair",
@@ -255,18 +250,15 @@ class Writer:
             )
             for row, one in cells
         )
-        text = "columns_apart" if across and operation is Operation.DIFFERENCE else operation
-        row = (
-            self._words.label(rows[0])
-            if operation is Operation.ACROSS
-            else self._words.name(rows[0])
+        sentence = self._words.text(
+            "columns_apart" if across else Operation.DIFFERENCE,
+            row=self._words.name(rows[0]),
+            column=first.name,
+            value=shown,
+            cells=pairs,
         )
-        sentence = self._words.text(text, row=row, column=first.name, value=shown, cells=pairs)
-        yield ComputedFinding(
-            sentence, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
-        )
-        if operation is Operation.DIFFERENCE:
-            yield from (self._value(row, one) for row, one in cells)
+        yield ComputedFinding(sentence, f"c{first.index + 1}", shown)
+        yield from (self._value(row, one) for row, one in cells)
 
     def _of_operands(
         self, operands: Sequence[tuple[int, int]], operation: Operation

@@ -31,19 +31,10 @@ REPS = table("销售员,销量,销售额（万元）,完成率 刘洋,320,96.5,1
 @pytest.mark.parametrize(
     ("question", "asked", "value"),
     [
-        ("How much did Desk sell in all four quarters?", SALES, "$185"),
-        ("What did Lamp make over the whole year?", SALES, "$49"),
-        ("How much did Desk sell in Q1 and Q2 together?", SALES, "$86"),
-        ("王小明三科总分多少？", EXAMS, "259"),
-        ("李婷语文和数学一共多少分？", EXAMS, "180"),
-        ("Did C sell more than A?", SOLD, "600"),
         ("Does C sell less than B?", SOLD, "900"),
-        ("C卖得比A多吗？", SOLD, "600"),
         ("B是不是比C卖得多？", SOLD, "900"),
         ("Did Desk sell more in Q1 than in Q2?", SALES, "$4"),
         ("平均每本书借出多少次？", BOOKS, "139.6667"),
-        ("没有付款的有几个？", ORDERS, "2"),
-        ("已经付款的订单总金额是多少？", ORDERS, "20,000"),
     ],
 )
 def test_the_first_that_is_told_is_what_is_asked(
@@ -56,7 +47,6 @@ def test_the_first_that_is_told_is_what_is_asked(
 @pytest.mark.parametrize(
     ("question", "asked", "values"),
     [
-        ("还没付款的订单有哪些？", ORDERS, ["A102", "A104"]),
         ("Which invoices have not been paid?", INVOICES, ["I2", "I3"]),
         ("金额最小的订单是哪个，是谁下的？", ORDERS, ["4500", "明德学校"]),
         ("Which invoice has the largest amount, and who is it for?", INVOICES, ["900", "Birch"]),

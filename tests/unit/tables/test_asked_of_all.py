@@ -3,7 +3,6 @@
 import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
-from sextant.tables.query.parsing import clauses_of
 from sextant.tables.results.findings import compute_findings
 
 ITEMS = make_table([["item", "sold"], ["A", "900"], ["B", "1200"], ["C", "300"]], header_rows=1)
@@ -86,7 +85,6 @@ def test_a_column_is_named_by_another_word_of_its_family(
         ("How many were sold in total?", ITEMS, [("2,400", "c2")]),
         ("What are the total sales?", ITEMS, [("2,400", "c2")]),
         ("一共卖出多少？", ITEMS, [("2,400", "c2")]),
-        ("How much was spent?", SPENDING, [("625,050", "c3")]),
         ("How many kilometres were driven altogether?", ROUTES, [("448", "c3")]),
         ("How many deliveries did Petra make?", ROUTES, [("74", "c4")]),
         ("一号仓一共存了多少件？", STOCK, [("20,000", "c3")]),
@@ -178,11 +176,6 @@ def test_of_two_that_are_named_the_larger_or_smaller_is_told(
     ("question", "table", "expected"),
     [
         (
-            "Which item sold most, and what is the total sold?",
-            ITEMS,
-            [("1200", "r2c2"), ("2,400", "c2")],
-        ),
-        (
             "Which department has the smallest budget, and how much did it spend?",
             SPENDING,
             [("60,000", "r3c2"), ("41,250", "r3c3")],
@@ -192,7 +185,6 @@ def test_of_two_that_are_named_the_larger_or_smaller_is_told(
             SPENDING,
             [("60,000", "r3c2"), ("41,250", "r3c3")],
         ),
-        ("单价最高的是哪种，放在哪个仓库？", STOCK, [("980", "r4c4"), ("二号仓", "r4c2")]),
     ],
 )
 def test_what_is_asked_besides_is_told_of_the_same_row(
@@ -236,28 +228,6 @@ def test_a_column_that_is_called_by_its_time_tells_only_what_the_caption_says() 
     assert of_lamp("What was the profit of Lamp in Q2?", "Sales by quarter") == []
     assert of_lamp("What were the sales of Lamp in Q2?", "Sales by quarter") == ["$13,100"]
     assert of_lamp("Which product sold best in Q2?", "Sales by quarter") == ["$41,200"]
-
-
-@pytest.mark.parametrize(
-    ("question", "clauses"),
-    [
-        (
-            "Which sold most, and what is the total?",
-            ["Which sold most", "what is the total?"],
-        ),
-        (
-            "Which sold most, and also what is the total?",
-            ["Which sold most", "what is the total?"],
-        ),
-        ("哪个卖得最多，一共卖了多少？", ["哪个卖得最多", "一共卖了多少？"]),
-        ("Which is the largest, and what does it cost?", []),
-        ("Of A, B and C, which sold most?", []),
-        ("On average, how many did the Reds sell?", []),
-        ("What is the total?", []),
-    ],
-)
-def test_clauses_stand_alone_or_are_no_clauses(question: str, clauses: list[str]) -> None:
-    assert clauses_of(question) == clauses
 
 
 @pytest.mark.parametrize(

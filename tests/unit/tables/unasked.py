@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.parsing import lists_rows
-from sextant.tables.results.findings import queries_for, run_queries
+from sextant.tables.results.findings import query_for, run_query
 from sextant.tables.results.written import ComputedFinding
 
 
@@ -12,5 +12,5 @@ def unasked(
     question: str, table: DataTable, language: str, about: str = ""
 ) -> list[ComputedFinding]:
     """Return what is computed of a table that a search has found."""
-    queries = queries_for(question, table, about)
-    return run_queries(queries, table, language, is_list=lists_rows(question))
+    query = query_for(question, table, about)
+    return run_query(query, table, language, is_list=lists_rows(question)) if query else []

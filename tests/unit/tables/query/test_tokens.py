@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from sextant.tables.query.parsing import asks_computation
-from sextant.tables.query.tokens import COLUMNS, Question, find_all, match_at, split_computations
+from sextant.tables.query.tokens import COLUMNS, Question, find_all, match_at
 from sextant.text.characters import plain_of
 
 
@@ -67,25 +67,6 @@ def test_a_pattern_passes_over_what_may_stand_between_and_nothing_else() -> None
     assert match_at(tokens, 0, "not WORD", skipped=()) == []
     assert match_at(tokens, 0, "not NUMBER") == []
     assert list(find_all(tokens, "or? NUMBER")) == [[5], [6, 7]]
-
-
-@pytest.mark.parametrize(
-    ("question", "parts"),
-    [
-        (
-            "the highest and the lowest price?",
-            ["the highest price?", "the lowest price?"],
-        ),
-        (
-            "The highest price and the lowest price?",
-            ["The highest price?", "The lowest price?"],
-        ),
-        ("最高和最低价格", ["最高 价格", "最低 价格"]),
-        ("the highest price and the lowest cost", ["the highest price and the lowest cost"]),
-    ],
-)
-def test_joined_computations_are_a_question_each(question: str, parts: list[str]) -> None:
-    assert [" ".join(one.split()) for one in split_computations(question)] == parts
 
 
 @pytest.mark.parametrize(
