@@ -32,14 +32,11 @@ MARKED = re.compile(
 )
 # A number ahead of these is a name: 二级.
 _GRADES = {"级", "档", "审", "期"}
-_ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
-_OPENS = re.compile(r"\s*(?:[-*+•·#|>]|\d{1,2}[.)、：]|[A-Z]\d\s|\d\d:\d\d\s)")
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
 # A definition at the beginning tells what the whole passage is about: 帕特纳赫峡谷（…）是一座…, Jacksonville is the ….
 _TOPIC = re.compile(
     r"\W*([^，。,.;；:：、\d\n]{1,40}?)\s*(?:[（(]|是(?![否由])|\b(?:is|was|are|were) (?:an?|the|one)\b)"
 )
-_WRAPPED_CHARS = 40  # shorter lines were not broken to a width
 
 
 def all_parts(items: Sequence[RetrievedItem]) -> list[EvidencePart]:
@@ -75,9 +72,8 @@ def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidenceP
 def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     topic = _TOPIC.match(item.text)
     above = Text(f"{headings(item)} {topic[1] if topic else ''}")
-    spans = [span for span in _sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
+    spans = [span for span in sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
     pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
-    lead = ""
     for at, span in enumerate(spans):
         near = Text(
             " ".join(
@@ -87,17 +83,8 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
             )
         )
         sentence = item.text[slice(*span)]
-        lead = _lead_of(lead, sentence)
-        under = Text(lead if lead != sentence else "")
         before = Text(_ahead_of_value(pieces[at - 1][0]) if at and pieces[at - 1] else "")
-        yield from _of_sentence(index, span, sentence, pieces[at], (above, near, under, before))
-
-
-def _lead_of(lead: str, sentence: str) -> str:
-    """Return the lead-in of a list (`Grade 3:`) that a sentence belongs to or is itself; "" for none."""
-    if _LEADS_IN.search(sentence):
-        return sentence
-    return lead if _OPENS.match(sentence) else ""
+        yield from _of_sentence(index, span, sentence, pieces[at], (above, near, before))
 
 
 def _of_sentence(
@@ -105,13 +92,13 @@ def _of_sentence(
     span: tuple[int, int],
     sentence: str,
     clauses: Sequence[str],
-    around: tuple[Text, Text, Text, Text],
+    around: tuple[Text, Text, Text],
 ) -> Iterator[EvidencePart]:
     """Yield a sentence and each of its clauses with a number, with the texts around them as layers.
 
     A sentence that refers back ("It weighs 3 kg") has the subject of the sentence before it.
     """
-    above, near, lead, before = around
+    above, near, before = around
     whole = Text(sentence)
     found = values_of_pieces(sentence, clauses)
     every = tuple(value for some in found for value in some)
@@ -120,7 +107,7 @@ def _of_sentence(
     subject = Text(_ahead_of_value(clauses[0]))
     refers_back = bool(REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
     named = ((INHERITED, before),) if refers_back else ()
-    layers = ((OWN, whole), *named, (HEADING, above), (NEAR, near), (INHERITED, lead))
+    layers = ((OWN, whole), *named, (HEADING, above), (NEAR, near))
     yield EvidencePart(
         index,
         span,
@@ -135,7 +122,6 @@ def _of_sentence(
         return
     ahead = [Text(_ahead_of_value(clause)) for clause in clauses]
     has_subject = [bool(terms_of(text.plain)) for text in ahead]
-    left_out = _find_left_out(clauses)
     for position, values in enumerate(found):
         if not values:
             continue
@@ -145,11 +131,10 @@ def _of_sentence(
         of_clause = (
             (OWN, texts[position]),
             (INHERITED if inherits else 0.0, ahead[nearest or 0]),
-            (AHEAD, Text(f"{_shared_ahead(clauses[:position], ahead)} {left_out[position]}")),
+            (AHEAD, Text(_shared_ahead(clauses[:position], ahead))),
             (HEADING, above),
             (BEHIND, whole),
             (NEAR, near),
-            (INHERITED, lead),
         )
         yield EvidencePart(
             index,
@@ -175,21 +160,6 @@ def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
     return " ".join(text.plain for text in shared)
 
 
-def _find_left_out(clauses: Sequence[str]) -> list[str]:
-    """Return what each clause leaves out of the words behind an earlier one's value: 每五年检查一次，梯子每两年."""
-    left_out, last = list[str](), ""
-    for behind in map(_behind_value, clauses):
-        has_words = bool(terms_of(behind))
-        left_out.append("" if has_words else last)
-        last = behind if has_words else last
-    return left_out
-
-
-def _behind_value(clause: str) -> str:
-    first = next(iter(normalise_values(clause)), None)
-    return plain_of(clause)[first.end :] if first else ""
-
-
 def _split_counts(clause: str) -> list[str]:
     """Cut a list whose items all have a number into these: 干粉灭火器36具、二氧化碳灭火器8具."""
     pieces = cut(_LISTED, clause)
@@ -207,26 +177,3 @@ def _ahead_of_value(clause: str) -> str:
     # A date ahead of another value is not what the clause is about: "Until 2023 the fee was 20 EUR".
     first = next((one for one in found if one.value.date is None), next(iter(found), None))
     return plain[: first.start] if first else clause
-
-
-def _sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of sentences, with lines joined that were broken to a width."""
-    joined = list[tuple[int, int]]()
-    for start, end in sentence_spans(text):
-        if joined and _is_wrapped(text, joined[-1], start):
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _is_wrapped(text: str, before: tuple[int, int], start: int) -> bool:
-    line = text[before[0] : before[1]].rpartition("\n")[2]
-    between = text[before[1] : start]
-    return (
-        between.strip(" ") == "\n"
-        and len(line) >= _WRAPPED_CHARS
-        and not _ENDED.search(line)
-        and not _OPENS.match(text[start : start + 8])
-        and not ROW.match(line)
-    )

@@ -15,7 +15,7 @@ from sextant.models.offline.distractors import Siblings
 from sextant.nodes.citing.evidence import all_parts
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
-from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
+from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise, plain_of
 from sextant.text.statements import states
@@ -151,13 +151,10 @@ class EvidenceIndex:
     def find_facts(self, sentence: str) -> list[StatedFact]:
         """Return the facts of a sentence in their order."""
         facts = list[StatedFact]()
-        whole = ITEM.sub("", sentence)
-        pieces = _cut_facts(whole)
-        for text, found in zip(pieces, values_of_pieces(whole, pieces), strict=True):
+        for text in _cut_facts(ITEM.sub("", sentence)):
             if not text or not states(text):
                 continue
-            terms = terms_of(text)
-            values = tuple(value for value in found if value.unit != WEEKDAY)
+            terms, values = terms_of(text), tuple(numbers_in(text))
             unasked = tuple(value for value in values if value not in self.asked_values)
             new = tuple(term for term in terms if not self.is_asked(term))
             if terms or values:

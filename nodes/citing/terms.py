@@ -16,7 +16,7 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.units import WEEKDAY, TextValue, rates_in
+from sextant.text.units import WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import american, name_synonyms, stem
 
@@ -53,7 +53,6 @@ _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
 _OF_NAMES = ("nr", "ns", "nt", "nz")
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
-_SHORTEST_IN_PART = 3
 
 
 def without_accents(plain: str) -> str:
@@ -69,7 +68,7 @@ def terms_of(text: str) -> tuple[str, ...]:
     codes = [*capitals, *CODE.findall(plain), *_LETTERED.findall(plain)]
     found = normalise_values(text)
     counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
-    plain = CODE.sub(" ", _without(plain, [*counted, *_english_rates(text, plain)]))
+    plain = CODE.sub(" ", _without(plain, counted))
     for code in capitals:
         plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
@@ -78,11 +77,6 @@ def terms_of(text: str) -> tuple[str, ...]:
     chinese = [word for word in cut if word and _is_content_word(word)]
     words = [word for word in words if len(word) > 1 and word not in _FILLER_EN]
     return tuple(dict.fromkeys([*codes, *words, *chinese]))
-
-
-def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
-    """Return the spans of rates like "a year"; Chinese ones (每年) are words."""
-    return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
 
 
 def _is_content_word(word: str) -> bool:
@@ -128,23 +122,6 @@ def is_code(term: str) -> bool:
     return "-" in term or any(map(str.isdigit, term)) or _LETTERED.fullmatch(term) is not None
 
 
-def find_swapped(statement: str, question: str) -> frozenset[str]:
-    """Return the terms of a statement ahead of a word that the question has behind another: notice period for probation period."""
-    mine, its = (
-        list(filter(None, map(_term_of, wording_of(text)))) for text in (statement, question)
-    )
-    ahead = dict(zip(its[1:], its, strict=False))
-    return frozenset(
-        word
-        for word, head in pairwise(mine)
-        if head in ahead and word not in its and ahead[head] not in mine
-    )
-
-
-def _term_of(word: str) -> str:
-    return word if word.isdigit() else next(iter(terms_of(word)), "")
-
-
 @lru_cache(maxsize=512)
 def _spelt(code: str) -> re.Pattern[str]:
     return re.compile(spelling_of(code))
@@ -160,18 +137,13 @@ class Text:
         self._words = {_stem(word) for word in _WORD.findall(self.plain)}
 
     def has(self, term: str) -> float:
-        """Return 1 where the text has a term, less where it has part of a longer Chinese word, 0 where not."""
+        """Return 1 where the text has a term, 0 where not."""
         if is_code(term):
             is_there = _spelt(term).search(self.plain) if term.isascii() else term in self.plain
             return float(bool(is_there))
         if term[0].isascii() or term in self._words:
             return float(term in self._words)
-        if term in self.plain:
-            return 1.0
-        if len(term) < _SHORTEST_IN_PART:
-            return 0.0
-        share = sum(one + two in self.plain for one, two in pairwise(term)) / (len(term) - 1)
-        return share**2 if share >= 0.5 else 0.0
+        return float(term in self.plain)
 
 
 def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:

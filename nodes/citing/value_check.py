@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
 
@@ -63,7 +62,7 @@ class ValueCheck(WordCheck):
         parts = tuple(part for _, some in found for _, one in some for part in one.parts)
         if _are_exchanged(found) or self._misses_superlative(parts):
             return [Assessment(Support.CONTRADICTED, 0.0, parts)]
-        return _add_names([self._check_fact(fact, some) for fact, some in found])
+        return [self._check_fact(fact, some) for fact, some in found]
 
     def _misses_superlative(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether the numbers of these parts are not the highest, as the sentence says or the question asks."""
@@ -308,23 +307,6 @@ def _drop_names(
             for part in its.parts
         )
     ] or found
-
-
-def _add_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
-    """Take facts in another language for supported where they stand in one part with a supported number."""
-    sure = [
-        part
-        for one in outcomes
-        for part in one.parts
-        if one.support is Support.SUPPORTED and part.values
-    ]
-    return [
-        replace(one, support=Support.SUPPORTED, share=max(ENOUGH, one.share))
-        if one.support is Support.FOREIGN
-        and all(any(is_of_same_sentence(part, its) for its in sure) for part in one.parts)
-        else one
-        for one in outcomes
-    ]
 
 
 def _are_exchanged(

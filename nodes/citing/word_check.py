@@ -15,10 +15,9 @@ from sextant.nodes.citing.evidence_index import (
     Support,
     language_of_sentence,
 )
-from sextant.nodes.citing.evidence_part import HEADING, OWN, EvidencePart
+from sextant.nodes.citing.evidence_part import OWN, EvidencePart
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import (
-    find_swapped,
     is_code,
     names_in,
     other_words,
@@ -78,8 +77,6 @@ class WordCheck:
         self._anywhere: dict[str, bool] = {}
         self._values = [value for fact in facts for value in fact.values]
         self._stated = {term for fact in facts for term in fact.terms}
-        swapped = find_swapped(sentence, evidence.question)
-        self._swapped = frozenset(filter(evidence.is_known, swapped))
         self._asked = {term: evidence.weight(term) for term in evidence.asked}
 
     def assess(self) -> Assessment:
@@ -216,12 +213,7 @@ class WordCheck:
 
     def _is_of_another(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a part says the same of something else."""
-        swapped = self._swapped.intersection(fact.terms) if fact.values else ()
-        return (
-            self._replaces_words(part, fact)
-            or self._joins_clauses(part, fact)
-            or any(self._level(part, term) < HEADING for term in swapped)
-        )
+        return self._replaces_words(part, fact) or self._joins_clauses(part, fact)
 
     def _joins_clauses(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact says the beginning of one clause with the end of another: A 3 days and B 5, as A 5 days."""

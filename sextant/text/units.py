@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sextant.text.characters import plain_of
-from sextant.text.number_words import HAN_NUMERALS, SCALE_POWERS
+from sextant.text.number_words import SCALE_POWERS
 
 DATE, TIME, SHARE, ORDINAL, WEEKDAY = "date", "time", "share", "ordinal", "weekday"
 
@@ -265,31 +265,6 @@ def slack_of(number: Fraction, place: Fraction, start: int, end: int, plain: str
         plain, end
     )
     return min(place / 2, abs(number) * _MOST_SLACK) if is_about else Fraction(0)
-
-
-_RATE = re.compile(
-    # "Within a year" is a period, no rate.
-    r"(?:(?<![a-z])(?:(?:per|each|every|(?<!in )(?<!for )(?<!within )(?<!of )(?<!after )(?<!half )(?<!about )(?<!than )(?<!once )an?)\s|/\s?)"
-    r"(?:[a-z]+ and )?(?P<en>hour|day|night|week|month|quarter|year|annum)(?![a-z]| and a half)"
-    r"|(?<![a-z])(?P<adverb>hourly|daily|nightly|weekly|monthly|quarterly|yearly|annual)(?:ly)?(?![a-z])"
-    rf"|每(?:个|一)?(?P<zh>小时|工作日|自然日|[天日晚周月年]|星期|季度?)(?![{HAN_NUMERALS}日底初末])|[/／](?P<slash>小时|[天日晚周月年]))"
-)
-
-_RATES = {
-    "小时": "hour", "天": "day", "日": "day", "工作日": "day", "自然日": "day", "晚": "day", "周": "week", "星期": "week",
-    "月": "month", "季": "quarter", "季度": "quarter", "年": "year", "annum": "year", "annual": "year", "night": "day",
-    "nightly": "day", "daily": "day",
-}  # fmt: skip
-
-
-def rates_in(text: str) -> dict[tuple[int, int], str]:
-    """Return the periods of rates, "a year", 每月, per hour, by their spans in `plain_of(text)`."""
-    return {found.span(): _rate_of(found) for found in _RATE.finditer(plain_of(text))}
-
-
-def _rate_of(found: re.Match[str]) -> str:
-    word = next(text for text in found.groups() if text)
-    return _RATES.get(word, word.removesuffix("ly"))
 
 
 def unit_of_heading(text: str) -> str:
