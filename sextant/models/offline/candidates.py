@@ -78,38 +78,15 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             continue
         if (key := find_key(text)) and not paraphrases.speaks_of(key):
             continue
-        above = heads if is_row(text) else [item.text[slice(*find_label(item.text, start))]]
         yield Sentence(
             source,
             start,
             end,
             text,
             paraphrases.read_terms(text),
-            "\n".join(filter(None, above)),
+            "\n".join(heads) if is_row(text) else "",
             language_of(text),
         )
-
-
-def find_label(text: str, start: int) -> tuple[int, int]:
-    """Return where the line stands that an indented item or a line of code belongs to; an empty span for other sentences.
-
-    For an item this is the item it is indented below, for code the first line of its block.
-    """
-    begin = text.rfind("\n", 0, start) + 1
-    depth = _measure_indent(text[begin:])
-    if not depth and FENCE not in text[:begin]:
-        return 0, 0
-    lines = list(_LINE.finditer(text, 0, begin))[::-1]
-    fences = [at for at, line in enumerate(lines) if line[0].startswith(FENCE)]
-    if len(fences) % 2:
-        return lines[fences[0] - 1].span() if fences[0] else (0, 0)
-    above = next((line for line in lines if _measure_indent(line[0]) < depth), None)
-    mark = above and _MARK.match(above[0])
-    return (above.start() + mark.end(), above.end()) if above and mark else (0, 0)
-
-
-def _measure_indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 # Tables of more rows, lists and code of more lines are not quoted whole.
@@ -186,19 +163,6 @@ def _read_behind(items: Sequence[RetrievedItem], source: int) -> tuple[int, str]
         if document_of(item) == document_of(items[source]) and end and 0 <= gap <= _MOST_GAP:
             return at, item.text
     return source, ""
-
-
-def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
-    """Return `spans`, ahead of each indented item the label it stands below: "`timeout`:" says what "300 by default" is of."""
-    completed = list[Span]()
-    for span in spans:
-        source, start, _ = span
-        text = items[source].text
-        label = (source, *find_label(text, start))
-        if _INTRODUCES.search(text[label[1] : label[2]]):
-            completed.append(label)
-        completed.append(span)
-    return list(dict.fromkeys(completed))
 
 
 def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:

@@ -34,8 +34,6 @@ from sextant.models.offline.wording import (
     terms,
     terms_of_question,
 )
-from sextant.tables.cells.stored import cells_of
-from sextant.tables.cells.values import ValueKind, read_value
 from sextant.text.characters import language_of, normalise, plain_of, simplify
 from sextant.text.statements import (
     AnswerType,
@@ -87,8 +85,6 @@ _ALIKE = 0.8
 # A larger lead says no more.
 _MOST_LEAD = 1.5
 _LONGEST_LABEL = 40
-# A question that has this part of a column's name asks for a value in that column.
-_OF_COLUMN_NAME = 1 / 2
 
 
 class Evidence:
@@ -117,7 +113,6 @@ class Evidence:
         self._words = content_words(simplify(strip_borrowed_part(question)))
         self._weights = _weigh_terms(question, sentences)
         paraphrases = self._paraphrases
-        self._titles = [paraphrases.read_terms(titles_above(item)) for item in items]
         self._headings = [
             paraphrases.read_terms(" ".join([titles_above(item), *table_heads(item)]))
             for item in items
@@ -229,38 +224,16 @@ class Evidence:
         return one if one.source == self.sentences[index].source else None
 
     def _match_type(self, sentence: Sentence) -> float:
-        """Return 1 where a sentence holds the kind of thing that is asked for, -1 where not, 0 for no kind.
-
-        "What is the price of X" names no kind, but where a table has a column of prices a figure in it is one.
-        """
+        """Return 1 where a sentence holds the kind of thing that is asked for, -1 where not, 0 for no kind."""
         found = self._type.is_in(sentence.meaning)
         if found is None:
-            return float(self._defines(sentence) or self._has_asked_figure(sentence))
+            return float(self._defines(sentence))
         return 1.0 if found else -1.0
 
     def _defines(self, sentence: Sentence) -> bool:
         """Return whether a sentence says what that is which is asked about."""
         pattern = self._definition
         return pattern is not None and pattern.search(normalise(sentence.text)) is not None
-
-    def _has_asked_figure(self, sentence: Sentence) -> bool:
-        """Return whether a row has a figure in a column that the question names, and it or its section names the rest."""
-        if not sentence.heading:
-            return False
-        names = cells_of(sentence.heading.rpartition("\n")[2])
-        text, wanted = self._items[sentence.source].text, self._weights.keys()
-        begin = text.rfind("\n", 0, sentence.start) + 1
-        cells = cells_of(text[begin : sentence.end] + text[sentence.end :].partition("\n")[0])
-        if len(names) != len(cells):
-            return False
-        columns = [self._paraphrases.read_terms(name) for name in names[1:]]
-        shares = [len(column & wanted) / (len(column) or 1) for column in columns]
-        asked = max(range(len(columns)), key=shares.__getitem__, default=0)
-        if not columns or shares[asked] < _OF_COLUMN_NAME:
-            return False
-        rest = wanted - columns[asked]
-        names_rest = rest & (sentence.terms | self._titles[sentence.source])
-        return bool(names_rest) and read_value(cells[asked + 1]).kind is ValueKind.NUMBER
 
 
 def _read_value(text: str) -> frozenset[str]:

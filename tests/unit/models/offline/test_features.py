@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sextant.models.offline.candidates import read_sentences
-from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.features import SENTENCE_FEATURES, Evidence
 from sextant.text.characters import language_of
 from tests.unit.models.offline.passages import item
@@ -70,29 +69,9 @@ def test_the_kind_of_thing_that_is_asked_for_is_found(question: str, text: str, 
     assert measure(question, text)[0]["answer_type"] == match
 
 
-def test_a_figure_in_the_column_that_is_asked_for_is_the_kind_of_thing_asked_for() -> None:
-    question = "What is the hotel limit in Tokyo?"
-    empty, tokyo = measure(question, TABLE.replace("190", "none") + "\n| Tokyo Bay | 210 |")[::2]
-
-    assert (empty["answer_type"], tokyo["answer_type"]) == (0, 1)
-
-
 @pytest.mark.parametrize("question", ["What is Tokyo?", "What is the climate of Vienna?"])
 def test_a_row_answers_no_question_for_what_its_table_has_no_column(question: str) -> None:
     assert {one["answer_type"] for one in measure(question, TABLE)} == {0}
-
-
-async def test_a_row_outdoes_a_sentence_that_only_repeats_what_is_asked() -> None:
-    text = "• Tensile strength / Zugfestigkeit / résistance"
-    table = "| Form | Tensile strength | Elongation |\n| --- | --- | --- |\n| Bars | 1000 | 12 |"
-    passages = [replace(item(one), metadata={"title": "Steel SNB22"}) for one in (text, table)]
-
-    ranking = await ExtractiveAnswerer().rank(
-        "What is the tensile strength of SNB22?", passages, language="en"
-    )
-
-    assert ranking is not None
-    assert ranking.best.text == "Bars | 1000 | 12"
 
 
 def test_words_that_ask_or_say_little_are_no_part_of_what_is_asked() -> None:

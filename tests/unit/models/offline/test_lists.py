@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sextant.models.offline.candidates import complete_lists, find_label
+from sextant.models.offline.candidates import complete_lists
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
@@ -136,29 +136,6 @@ def test_long_code_is_cut_at_its_statements_with_their_comments() -> None:
         "--help           show this",
         "--quiet          say less",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence", "label"),
-    [
-        (HELP, "--quiet", "depot --help"),
-        ("- `GATE`:\n  - opens at six\n  - shuts at nine", "shuts at nine", "`GATE`:"),
-        ("- gates\n\n- doors", "doors", ""),
-        ("The gate is green.\n  It is old.", "It is old.", ""),
-    ],
-)
-def test_code_and_indented_items_belong_to_a_line_above(
-    text: str, sentence: str, label: str
-) -> None:
-    assert text[slice(*find_label(text, text.index(sentence)))] == label
-
-
-async def test_an_item_is_quoted_behind_its_label() -> None:
-    passage = item("- `GATE_TIMEOUT`:\n  - shuts the gate\n  - 45 seconds by default\n- `DOOR`:")
-    question = "How many seconds is the default before the gate shuts?"
-    found = await ExtractiveAnswerer().extract(question, [passage], language="en")
-    assert found.quotations[0].sentence == "`GATE_TIMEOUT`:"
-    assert "45 seconds by default" in [one.sentence for one in found.quotations]
 
 
 async def test_a_list_of_ten_items_is_quoted_whole() -> None:
