@@ -84,7 +84,7 @@ async def questions(database: Database, bolt: Bolt, ids: list[UUID]) -> None:
         await compare(name, graphs, lambda g, n, s=some: g.neighbourhood(SCOPE, s[n], depth=2))
     await compare("5 entities", graphs, lambda g, n: g.get_entities(SCOPE, starts[n]))
     await compare(
-        "names in a text", graphs, lambda g, n: g.entities_by_text(SCOPE, f"Who is {n * 7}?", 10)
+        "names by their words", graphs, lambda g, n: g.entities_by_words(SCOPE, [str(n * 7)], 10)
     )
     await compare(
         "5 aliases", graphs, lambda g, n: g.entities_by_alias(SCOPE, [f"Entity {n} of all"])

@@ -76,22 +76,28 @@ async def find_nearest_entities(
 
     The result is empty, with a warning, if the graph store fails or does not answer within `seconds`.
     """
-    hits: Sequence[EntityHit] = ()
+    scores: Mapping[UUID, float] = {}
     with go_without("graph", query.warnings, WarningCode.GRAPH_STORE_FAILED):
-        hits = await with_deadline(seconds, _search_entities(graph, query, vector))
-    rows = ((index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
+        scores = await with_deadline(seconds, _score_nearest(graph, query, vector))
+    rows = ((index.entities.row_of(id_), score) for id_, score in scores.items())
     return {row: _NEAREST_STRENGTH * score for row, score in rows if row is not None and score > 0}
 
 
-async def _search_entities(
+async def _score_nearest(
     graph: GraphStore, query: LaneQuery, vector: Vectors | None
-) -> Sequence[EntityHit]:
-    """Return the nearest entities by meaning, then those by words, whose scores outrank the former."""
-    by_words = graph.entities_by_text(query.scope, query.text, _NEAREST)
-    if vector is None:
-        return await by_words
-    by_meaning = graph.entities_by_vector(query.scope, vector, _NEAREST)
-    return [hit for hits in await asyncio.gather(by_meaning, by_words) for hit in hits]
+) -> dict[UUID, float]:
+    """Return the nearest entities by meaning with their cosines, and those by words with 1 / rank, which outranks it."""
+    by_words = graph.entities_by_words(query.scope, query.keywords, _NEAREST)
+    by_meaning = (
+        _no_hits() if vector is None else graph.entities_by_vector(query.scope, vector, _NEAREST)
+    )
+    near, worded = await asyncio.gather(by_meaning, by_words)
+    scores = {hit.entity.id: hit.score for hit in near}
+    return scores | {hit.entity.id: 1 / rank for rank, hit in enumerate(worded, start=1)}
+
+
+async def _no_hits() -> list[EntityHit]:
+    return []
 
 
 # The most relevant entities, of which the first ones start the neighbourhood; and how many are shown in all.

@@ -22,7 +22,7 @@ from sextant.stores.graph.communities.store import CommunityPages, ListedCommuni
 from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.extraction import ExtractionStore
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.protocol import EntityHit, Hop
+from sextant.stores.graph.protocol import Hop
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparison import (
     CandidateCursor,
@@ -122,10 +122,6 @@ class Entities:
             OptionInvalid: the limit is out of range.
         """
         return await self._graph.top_entities(self._scope, in_range(limit, "limit"))
-
-    async def search(self, text: str, limit: int = 20) -> list[EntityHit]:
-        """Return entities whose names share words with `text`, best first."""
-        return await self._graph.entities_by_text(self._scope, text, in_range(limit, "limit"))
 
     async def show(self, entity: str, limit: int = 20) -> EntityView:
         """Return an entity with its relations, passages and merged names.

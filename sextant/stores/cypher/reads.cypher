@@ -15,27 +15,6 @@ RETURN name.place AS place, e {.id, .name, .entity_type, .description, .aliases,
   .external_id} AS e
 ORDER BY place, e.id
 
-// name: by_text
-// Entities by the words that a name shares with a text; the best name counts.
-UNWIND $queries AS query
-CALL (query) {
-  CALL db.index.fulltext.queryNodes('sextant_entity_words', query, {limit: $wide}) YIELD node
-  WITH node WHERE node.graph_key = $graph
-  RETURN node AS e
-}
-WITH DISTINCT e, split(e.words, '\n') AS lines
-UNWIND range(0, size(lines) - 1) AS place
-WITH e, place, split(lines[place], ' ') AS words
-WITH e, place, size(words) AS total, size([word IN words WHERE word IN $words]) AS shared
-WHERE shared > 0
-WITH e, 2.0 * shared / (total + size($words)) AS score, e.names[place] AS name
-ORDER BY score DESC, name
-WITH e, collect({score: score, name: name})[0] AS best
-WITH e, best ORDER BY best.score DESC, e.id LIMIT $k
-RETURN best.score AS score, best.name AS matched, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
-  .external_id} AS e
-ORDER BY score DESC, e.id
-
 // name: by_words
 // Entities by full text; the query consists of letters and digits only.
 CALL db.index.fulltext.queryNodes('sextant_entity_texts', $asked, {limit: $wide}) YIELD node AS e, score

@@ -60,15 +60,8 @@ FOR ()-[r:RELATED]-() ON (r.graph_key, r.id)
 CREATE INDEX sextant_merged_roots IF NOT EXISTS
 FOR (m:__Merged__) ON (m.graph_key, m.root_id)
 
-// name: entity_words
-// Hashed words of names; they are salted and hashed before, so a query is a list of hexadecimal numbers and never a
-// syntax error.
-CREATE FULLTEXT INDEX sextant_entity_words IF NOT EXISTS
-FOR (e:__Entity__) ON EACH [e.words]
-OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}
-
 // name: entity_names
-// Hashed whole names.
+// Hashed whole names; a query is a hexadecimal number and never a syntax error.
 CREATE FULLTEXT INDEX sextant_entity_names IF NOT EXISTS
 FOR (e:__Entity__) ON EACH [e.name_keys]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}

@@ -6,19 +6,16 @@ Also here: names and ids of the graph, by which an entity has the same id in eve
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from operator import add
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
-from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
 from sextant.text.characters import clean_text, normalise_name, remember_short
-from sextant.text.stopwords import CHINESE_STOP_WORDS
 
 _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
@@ -34,7 +31,7 @@ def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
     return uuid5(_ENTITIES, f"{key}\0{homonym}" if homonym else key)
 
 
-@lru_cache(maxsize=1000)  # every word of every name is salted with it
+@lru_cache(maxsize=1000)  # every name is salted with it
 def graph_key(scope: Scope) -> UUID:
     """Return the key of a knowledge base in a store that all tenants share, from its user and name."""
     return uuid5(_GRAPHS, f"{scope.user_id}\0{scope.graph_id}")
@@ -50,31 +47,6 @@ def name_digest(norm: str) -> int:
     """Return a hash of a normalised name as a signed 64-bit integer, since long names fit no index."""
     digest = hashlib.blake2b(norm.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-def name_tokens(text: str, scope_id: int) -> list[int]:
-    """Return the hashed terms of a name or a question in the index of names.
-
-    The terms are pairs of adjacent CJK characters and whole words otherwise, like those of Lucene's
-    CJKAnalyzer, without stop words. They are salted with the scope: one index serves all tenants.
-    """
-    salt = scope_id.to_bytes(4, "big", signed=True)
-    return [_token(word, salt) for word in sorted({*_WORDS.terms(normalise_name(text))})]
-
-
-@remember_short(100_000)  # names share their words
-def _token(word: str, salt: bytes) -> int:
-    digest = hashlib.blake2b(word.encode(), digest_size=8, salt=salt).digest()
-    return int.from_bytes(digest, "big", signed=True)
-
-
-def _telling_pairs(ideographs: str) -> Iterable[str]:
-    if len(ideographs) == 1:
-        return ideographs
-    return (pair for pair in map(add, ideographs, ideographs[1:]) if pair not in CHINESE_STOP_WORDS)
-
-
-_WORDS = Analyzer(Tokenizer(_telling_pairs), (drop_stop_word,))
 
 
 LONGEST_TYPE = 200  # characters of the type of an entity or relation
@@ -161,7 +133,6 @@ class EvidenceRows:
     mentions: list[tuple[Any, ...]] = field(default_factory=list)
     relations: list[tuple[Any, ...]] = field(default_factory=list)
     aliases: list[tuple[Any, ...]] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
 
     def add(self, evidence: GraphEvidence) -> None:
         """Add the rows that can be stored, and skip the others."""
@@ -178,7 +149,6 @@ class EvidenceRows:
             is_stored = _is_name(name) and _is_type(entity_type)
             if not is_stored or (chunk is None and kind is not MentionKind.IMPORT):
                 continue
-            self.names.add(name)
             texts = (name, entity_type, clean_text(description))
             key = (self.ordinal + index, entity, chunk or NIL, kind.value, surface)
             self.mentions.append((*key, *texts, external_id and clean_text(external_id), *span))
@@ -201,7 +171,6 @@ class EvidenceRows:
             name = one_line(spelling)
             if not _is_name(name):
                 continue
-            self.names.add(name)
             norm = normalise_name(name)
             self.aliases.append((entity, name_digest(norm), norm, name, source, document_id or NIL))
         self.ordinal += len(rows)

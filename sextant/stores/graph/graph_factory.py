@@ -85,10 +85,6 @@ class ProjectedGraph:
         """See `GraphStore`."""
         return await self._ask(scope, lambda graph: graph.entities_by_alias(scope, names))
 
-    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
-        """See `GraphStore`."""
-        return await self._ask(scope, lambda graph: graph.entities_by_text(scope, text, k))
-
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:

@@ -23,7 +23,6 @@ from sextant.stores.graph.evidence import (
     EvidenceRows,
     GraphEvidence,
     name_digest,
-    name_tokens,
     one_line,
 )
 from sextant.stores.postgresql.queries import load_queries
@@ -37,7 +36,6 @@ _TYPES = {
     "mentions": ["int4", "uuid", "uuid", "text", "int8", *["text"] * 4, "int4", "int4"],
     "relations": ["int4", "uuid", "uuid", "text", "uuid", "float8", "text"],
     "aliases": ["uuid", "int8", "text", "text", "text", "uuid"],
-    "names": ["text", "int8[]"],
 }
 
 # From this many changed rows on, analysing the temporary tables pays off.
@@ -64,7 +62,6 @@ class GraphWriter:
     added: Added = field(default_factory=Added)
     _waiting: dict[str, int] = field(default_factory=dict)
     _ordinal: int = 0
-    _names: set[str] = field(default_factory=set)
     _changes: int = 0
     _losses: int = 0
     _loaded: bool = False
@@ -80,12 +77,9 @@ class GraphWriter:
         accepted = EvidenceRows(self._ordinal)
         await asyncio.to_thread(accepted.add, evidence)
         self._ordinal = accepted.ordinal
-        new_names = accepted.names - self._names
-        self._names |= new_names
-        words = await asyncio.to_thread(self._words, new_names)
-        rows = {"mentions": accepted.mentions, "relations": accepted.relations}
-        for table, batch in {"names": words, "aliases": accepted.aliases, **rows}.items():
-            await self._copy(table, batch)
+        await self._copy("aliases", accepted.aliases)
+        await self._copy("mentions", accepted.mentions)
+        await self._copy("relations", accepted.relations)
 
     async def forget(
         self, document_id: UUID, ids: Sequence[UUID] | None = None, *, give_back: bool = False
@@ -133,7 +127,6 @@ class GraphWriter:
                 await self._run("clear_many" if many else "clear_few")
         self._ordinal = self._changes = self._losses = 0
         self._loaded = False
-        self._names.clear()
 
     async def _derive(self, *, many: bool) -> None:
         known = {"known": self.version > 0}
@@ -233,15 +226,11 @@ class GraphWriter:
     async def _copy(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         if not rows:
             return
-        if table != "names":
-            self._waiting[table] = self._waiting.get(table, 0) + len(rows)
+        self._waiting[table] = self._waiting.get(table, 0) + len(rows)
         async with self.connection.cursor().copy(_SQL[f"copy_{table}"]) as copy:
             copy.set_types(_TYPES[table])
             for row in rows:
                 await copy.write_row(row)
-
-    def _words(self, names: set[str]) -> list[tuple[Any, ...]]:
-        return [(name, name_tokens(name, self.scope_id)) for name in names]
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from psycopg.rows import DictRow, dict_row
 from sextant.domain.graph import CO_OCCURS, Community, Entity, Relation
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.graph.arrays import NIL
-from sextant.stores.graph.evidence import entity_id, name_digest, name_tokens
+from sextant.stores.graph.evidence import entity_id, name_digest
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,
@@ -53,15 +53,6 @@ class PostgresGraph:
             norms=norms,
         )
         return [EntityHit(entity_of(row), 1.0, names[row["place"] - 1]) for row in rows]
-
-    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
-        """See `GraphStore`."""
-        async with self._reading(scope) as (connection, scope_id):
-            tokens = name_tokens(clean_text(text), scope_id) if scope_id else []
-            if not tokens or k < 1:
-                return []
-            rows = await _fetch(connection, "by_text", scope_id=scope_id, tokens=tokens, k=k)
-        return [EntityHit(entity_of(row), row["score"], row["matched"]) for row in rows]
 
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY

@@ -141,15 +141,6 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
-        """Return the `k` entities whose names share most words with `text`, best first, then by id.
-
-        Words are pairs of Chinese characters and whole words otherwise, without stop words. score =
-        2 × shared words ÷ (words of the name + words of the text), so a name that the text contains
-        precedes one that it contains in part. Any text is valid.
-        """
-        ...
-
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:

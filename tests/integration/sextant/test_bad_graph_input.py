@@ -69,7 +69,6 @@ async def test_names_of_any_kind_are_stored_found_shown_and_exported(rag: Sextan
     for place, name in enumerate(NASTY):
         view = await entities.show(name)
         assert view.entity.external_id == f"e{place}"
-        await entities.search(name)
         await rag.search(name[:2000], graph_id="nasty", mode="mix")
     first = await entities.show(NASTY[0])
     assert len(first.relations) == min(20, len(NASTY) - 1)

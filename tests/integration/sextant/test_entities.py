@@ -74,7 +74,6 @@ async def test_an_entity_is_shown_with_its_relations_and_the_sentences_that_ment
     assert (await entities.get(str(view.entity.id))).entity == view.entity
     assert len((await entities.show("who", limit=1)).relations) == 1
     assert view.entity in await entities.top()
-    assert (await entities.search("health"))[0].entity == view.entity
 
 
 async def test_what_states_a_relation_or_mentions_an_entity_is_told_with_its_place_in_the_document(

@@ -12,7 +12,7 @@ import pytest
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id, name_tokens
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.conftest import Ingest
@@ -33,7 +33,6 @@ _CALLS: dict[str, LiteralString] = {
     "nearest_chunks": "select nearest_chunks(%(user)s, %(graph)s, %(vector)s, 5, 100)",
     "keyword_matches": "select keyword_matches(%(user)s, %(graph)s, array['rust'], '{}', '{}', array['rust'], 9, 5)",
     "search_grams": "select count(*) from search_grams(%(scope)s, array['rust'], '{}', '{}')",
-    "search_names": "select count(*) from search_names(%(scope)s, %(tokens)s)",
     "rank_entities": "select count(*) from rank_entities(array[%(scope)s], 'rust', 9)",
     "job_backlog": "select count(*) from job_backlog('1 hour', %(user)s)",
     "fill_blocks": "select fill_blocks(%(scope)s)",
@@ -83,8 +82,7 @@ async def known(database: Database, scope: Scope, ingest: Ingest) -> dict[str, A
     async with database.owner() as connection:
         await connection.execute(_SPLIT, key | {"scope": number})
     vector = np.eye(1, 384, dtype=np.float32)[0]
-    tokens = name_tokens("Rust", number)
-    return key | {"scope": number, "chunk": chunk, "vector": vector, "tokens": tokens}
+    return key | {"scope": number, "chunk": chunk, "vector": vector}
 
 
 async def has_effect(

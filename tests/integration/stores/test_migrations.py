@@ -49,6 +49,9 @@ OLDEST = migrations.migrations()[0].version
 
 async def record_version(connection: AsyncConnection[Any], version: int) -> None:
     """Let the database say that it has the schema of `version`."""
+    await connection.execute(
+        "delete from sextant.schema_migrations where version > (select min(version) from sextant.schema_migrations)"
+    )
     await connection.execute("update sextant.schema_migrations set version = %s", [version])
 
 
@@ -100,6 +103,28 @@ async def test_an_older_database_is_refused_and_stays_as_it_is(
     assert "Ingest the documents again" in caught.value.next_step
     found = await empty.execute("select max(version) from sextant.schema_migrations")
     assert await found.fetchall() == [(OLDEST - 1,)]
+
+
+async def test_names_of_the_oldest_schema_lose_the_hashes_of_their_words(
+    empty: AsyncConnection[Any],
+) -> None:
+    await migrations.migrate(empty)
+    await empty.execute(
+        "create function sextant.search_names(int, bigint[]) returns int language sql as 'select 1'"
+    )
+    await empty.execute(
+        "create policy owner_searches on sextant.entity_names for select to current_user using (true)"
+    )
+    await empty.execute(
+        "alter table sextant.entity_names add column tokens bigint[] not null default '{}'"
+    )
+    await record_version(empty, OLDEST)
+    await migrations.migrate(empty)
+    found = await empty.execute(
+        "select count(*) from information_schema.columns"
+        " where table_name = 'entity_names' and column_name = 'tokens'"
+    )
+    assert await found.fetchall() == [(0,)]
 
 
 async def test_each_step_is_taken_once_and_a_new_database_has_taken_all(

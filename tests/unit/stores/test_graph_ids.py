@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.scope import Scope
-from sextant.stores.graph.evidence import entity_id, name_digest, name_tokens
+from sextant.stores.graph.evidence import entity_id, name_digest
 from sextant.text.characters import clean_text, normalise_name
 
 SCOPE = Scope("u", "g")
@@ -54,18 +54,6 @@ def test_a_normalised_name_is_normal_and_not_empty_without_need(text: str) -> No
     assert bool(norm) == bool(text.split())
 
 
-@given(st.text(), st.integers(1, 2**31 - 1))
-def test_keys_and_tokens_fit_a_bigint(text: str, scope_id: int) -> None:
-    for number in (name_digest(clean_text(text)), *name_tokens(clean_text(text), scope_id)):
-        assert -(2**63) <= number < 2**63
-
-
-def test_tokens_are_words_and_pairs_without_stop_words_and_differ_by_scope() -> None:
-    def shared(one: str, other: str) -> int:
-        return len(set(name_tokens(one, 1)) & set(name_tokens(other, 1)))
-
-    assert shared("糖尿病的治疗", "治疗糖尿病") == 3  # 糖尿, 尿病, 治疗
-    assert shared("The Bank of England", "a bank in England") == 2
-    assert shared("GPU加速", "gpu 加速") == 2
-    assert name_tokens("", 1) == name_tokens("of the", 1) == []
-    assert not set(name_tokens("Bank", 1)) & set(name_tokens("Bank", 2))
+@given(st.text())
+def test_keys_fit_a_bigint(text: str) -> None:
+    assert -(2**63) <= name_digest(clean_text(text)) < 2**63

@@ -25,7 +25,7 @@ from sextant.stores.postgresql.queries import load_cypher
 
 _SCHEMA = load_cypher("schema")
 _KEYS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")
-_INDEXES = ("relation_key", "merged_roots", "entity_words", "entity_names", "entity_texts")
+_INDEXES = ("relation_key", "merged_roots", "entity_names", "entity_texts")
 _EXISTS = frozenset(
     f"Neo.ClientError.Schema.{name}"
     for name in ("IndexWithNameAlreadyExists", "IndexAlreadyExists")

@@ -20,7 +20,7 @@ from sextant.domain.graph import CO_OCCURS, Entity
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import graph_key
-from sextant.stores.graph.neo4j.store import alias_key, graph_word, word_keys
+from sextant.stores.graph.neo4j.store import alias_key, graph_word
 from sextant.stores.graph.protocol import Vector, entity_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_cypher, load_queries
@@ -236,14 +236,11 @@ class Projection:
 
 
 def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
-    names = [entity.name, *entity.aliases]
     return {
         "id": str(entity.id),
         "properties": _properties(entity)
         | {
             "aliases": list(entity.aliases),
-            "names": names,
-            "words": "\n".join(" ".join(word_keys(scope, name)) for name in names),
             "name_keys": " ".join(alias_key(scope, norm) for norm in attached["norms"]),
             "graph_word": graph_word(scope),
             "created_at": attached["created_at"].astimezone(UTC),

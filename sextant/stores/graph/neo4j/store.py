@@ -18,7 +18,7 @@ import numpy as np
 from sextant.domain.graph import Entity
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings
-from sextant.stores.graph.evidence import entity_id, graph_key, name_tokens
+from sextant.stores.graph.evidence import entity_id, graph_key
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,
@@ -39,7 +39,7 @@ _CYPHER = load_cypher("reads")
 
 _LETTERS = re.compile(rf"(?:[^\W_][{MARKS}]*)+")
 _MAX_WORDS = 1000  # Lucene allows 1024 clauses in a query
-# At most this many names that share a word with a text are fetched and ranked; beyond it Lucene's
+# At most this many entities that share a word with a text are fetched and ranked; beyond it Lucene's
 # order decides.
 _MAX_NAMES = 5000
 
@@ -60,18 +60,6 @@ class Neo4jGraph:
         ]
         rows = await self._rows(scope, "by_alias", names=wanted)
         return [EntityHit(entity_of(row["e"]), 1.0, names[row["place"]]) for row in rows]
-
-    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
-        """See `GraphStore`."""
-        words = word_keys(scope, clean_text(text))
-        if not words or k < 1:
-            return []
-        starts = range(0, len(words), _MAX_WORDS)
-        queries = [" ".join(words[start : start + _MAX_WORDS]) for start in starts]
-        rows = await self._rows(
-            scope, "by_text", queries=queries, words=words, k=k, wide=max(_MAX_NAMES, k)
-        )
-        return [EntityHit(entity_of(row["e"]), row["score"], row["matched"]) for row in rows]
 
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
@@ -134,12 +122,6 @@ def alias_key(scope: Scope, norm: str) -> str:
     """Return the key of a normalised name in the index of names; it is salted with the graph."""
     digest = blake2b(norm.encode(), digest_size=16, key=graph_key(scope).bytes)
     return digest.hexdigest()
-
-
-def word_keys(scope: Scope, text: str) -> list[str]:
-    """Return the terms of a name or a question in the index of words; they are salted with the graph."""
-    salt = int.from_bytes(graph_key(scope).bytes[:4], "big", signed=True)
-    return [f"{token % 2**64:016x}" for token in name_tokens(text, salt)]
 
 
 def graph_word(scope: Scope) -> str:

@@ -91,7 +91,6 @@ async def _recount_merged(writer: GraphWriter, ids: Sequence[UUID]) -> AsyncIter
     await writer.execute(SQL["workspace"])
     await writer.execute(SQL["choose"], ids=list(ids))
     await writer.execute(SQL["collect_relations"])
-    await writer.execute(SQL["keep_words"])
     await _note(writer, -1)
     await writer.resolve()
     for table in _TABLES:

@@ -22,7 +22,6 @@ do $$ begin
     create temporary table incoming_aliases (
       entity_id uuid, key bigint, norm text, name text, source text, document_id uuid
     );
-    create temporary table incoming_names (name text, tokens bigint[]);
     create temporary table changed_mentions (
       scope_id int, entity_id uuid, kind mention_kind, name text, entity_type text, chunk_id uuid,
       description text, external_id text, sign int,
@@ -45,15 +44,15 @@ do $$ begin
       external_id text
     );
   end if;
-  truncate incoming_mentions, incoming_relations, incoming_aliases, incoming_names, changed_mentions,
-    changed_aliases, changed_relations, relation_states, entity_states;
+  truncate incoming_mentions, incoming_relations, incoming_aliases, changed_mentions, changed_aliases,
+    changed_relations, relation_states, entity_states;
 end $$;
 
 -- name: has_workspace
 -- Whether the temporary tables exist, without so many dead rows that reading becomes slow.
 select bool_and(coalesce(pg_relation_size(to_regclass('pg_temp.' || name)) <= 200000, false))
-from unnest(array['incoming_mentions', 'incoming_relations', 'incoming_aliases', 'incoming_names',
-  'changed_mentions', 'changed_aliases', 'changed_relations', 'relation_states', 'entity_states']
+from unnest(array['incoming_mentions', 'incoming_relations', 'incoming_aliases', 'changed_mentions',
+  'changed_aliases', 'changed_relations', 'relation_states', 'entity_states']
 ) as name;
 
 -- name: lock
@@ -111,10 +110,6 @@ copy incoming_relations from stdin (format binary);
 -- One batch, binary.
 copy incoming_aliases from stdin (format binary);
 
--- name: copy_names
--- Copy the words of a batch's names, binary.
-copy incoming_names from stdin (format binary);
-
 -- name: analyze_incoming
 -- Compute statistics of the temporary tables, which a large batch needs for good plans.
 analyze incoming_mentions, incoming_relations;
@@ -122,14 +117,14 @@ analyze incoming_mentions, incoming_relations;
 -- name: clear_few
 -- Empty the temporary tables.
 with a as (delete from incoming_mentions), b as (delete from incoming_relations),
-  c as (delete from incoming_aliases), d as (delete from incoming_names),
-  e as (delete from changed_mentions), f as (delete from changed_aliases),
-  g as (delete from changed_relations), h as (delete from relation_states)
+  c as (delete from incoming_aliases), d as (delete from changed_mentions),
+  e as (delete from changed_aliases), f as (delete from changed_relations),
+  g as (delete from relation_states)
 delete from entity_states;
 
 -- name: clear_many
 -- Empty the temporary tables; cheaper for many rows.
-truncate incoming_mentions, incoming_relations, incoming_aliases, incoming_names, changed_mentions,
+truncate incoming_mentions, incoming_relations, incoming_aliases, changed_mentions,
   changed_aliases, changed_relations, relation_states, entity_states;
 
 -- name: add_aliases
@@ -383,12 +378,10 @@ with changes as (
 ), sums as (
   select entity_id, name, entity_type, spare, sum(sign) as times from changes
   group by entity_id, name, entity_type, spare having sum(sign) <> 0
-), words as (
-  select distinct on (name) name, tokens from incoming_names
 )
-insert into entity_names as n (scope_id, entity_id, user_id, name, entity_type, spare, times, tokens)
-select %(scope_id)s, entity_id, %(user_id)s, name, entity_type, spare, times, coalesce(tokens, '{}')
-from sums left join words using (name) order by entity_id
+insert into entity_names as n (scope_id, entity_id, user_id, name, entity_type, spare, times)
+select %(scope_id)s, entity_id, %(user_id)s, name, entity_type, spare, times
+from sums order by entity_id
 on conflict (scope_id, entity_id, (md5(name)::uuid), entity_type, spare)
 do update set times = n.times + excluded.times;
 

@@ -66,15 +66,9 @@ from moving join aliases a on a.scope_id = moving.scope_id and a.entity_id = mov
 insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, %(sign)s from moving_relations;
 
--- name: keep_words
--- Save the words of their names, which move between entities.
-insert into incoming_names
-select n.name, n.tokens from moving join entity_names n
-  on n.scope_id = moving.scope_id and n.entity_id = moving.id;
-
 -- name: clear
 -- Empty the temporary tables.
-with a as (delete from moving), b as (delete from moving_relations) delete from incoming_names;
+with a as (delete from moving) delete from moving_relations;
 
 -- name: settle_mentions
 -- Settle the removed mentions under the old merges.

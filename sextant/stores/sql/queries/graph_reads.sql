@@ -19,17 +19,6 @@ select f.place, e.* from roots f
 join seen_entities e on e.scope_id = f.scope_id and e.id = f.id
 order by f.place, e.id;
 
--- name: by_text
--- Entities by the words that a name shares with a text; the best name counts.
-with best as (
-  select distinct on (entity_id) %(scope_id)s::int as scope_id, entity_id, name, score
-  from search_names(%(scope_id)s, %(tokens)s)
-  order by entity_id, score desc, name collate "C"
-)
-select b.score, b.name as matched, e.* from best b
-join seen_entities e on e.scope_id = b.scope_id and e.id = b.entity_id
-order by b.score desc, e.id limit %(k)s;
-
 -- name: by_vector
 -- The nearest entities by cosine, ties by id.
 with nearest as materialized (

@@ -183,7 +183,7 @@ grant select, insert, update, delete on compared_names to sextant_app;
 -- Derived -------------------------------------------------------------------------------------------
 
 -- How often an entity is given which name. spare: a name that it takes only for want of another (an alias, or the
--- name of an entity merged into it). tokens: salted hashes of its words.
+-- name of an entity merged into it).
 create table entity_names (
   scope_id int not null,
   entity_id uuid not null,
@@ -191,15 +191,12 @@ create table entity_names (
   name text not null,
   entity_type text not null,
   spare boolean not null,
-  times bigint not null,
-  tokens bigint[] not null
+  times bigint not null
 );
 create unique index entity_names_key
   on entity_names (scope_id, entity_id, (md5(name)::uuid), entity_type, spare);
-create index entity_names_tokens on entity_names using gin (tokens);
 select tenant_table('entity_names');
 grant select, insert, update, delete on entity_names to sextant_app;
-create policy owner_searches on entity_names for select to current_user using (true);
 
 -- The text of an entity for full-text search: every pair of neighbouring ideographs is a word, one alone is one,
 -- too, and what is neither letter, digit nor ASCII becomes a space, for the parser takes marks of other scripts

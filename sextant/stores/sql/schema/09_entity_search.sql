@@ -1,32 +1,8 @@
--- Search of entities: by names, by full text and by vectors; and the same for psql, PostgREST and Supabase.
-
--- Names that share words with a question. As the owner, because a policy would keep the planner from the index; so
--- the tenant is checked first. The score is Dice's coefficient of the two sets of words: 2 × shared ÷ (words of the
--- name + words of the question).
-create function search_names(wanted_scope int, wanted bigint[])
-returns table (entity_id uuid, name text, score float8)
-language plpgsql stable security definer
-set search_path from current
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off
-as $$
-begin
-  if not exists (select from graphs where scope_id = wanted_scope
-      and user_id = nullif(current_setting('sextant.user_id', true), '')) then
-    return;
-  end if;
-  return query
-  select n.entity_id, n.name, 2.0 * shared.number / (cardinality(n.tokens) + cardinality(wanted))
-  from entity_names n cross join lateral (
-    select count(*)::float8 as number from unnest(n.tokens) as token where token = any(wanted)
-  ) as shared
-  where n.tokens && wanted and n.scope_id + 0 = wanted_scope;
-end $$;
-revoke execute on function search_names(int, bigint[]) from public;
-grant execute on function search_names(int, bigint[]) to sextant_app;
+-- Search of entities by full text and by vectors; and the same for psql, PostgREST and Supabase.
 
 -- Entities by full text: those with all words of the question, or, where none has, those with any; ranked by cover
--- density (Clarke, Cormack and Tudhope 2000). As the owner, like search_names. The question is never parsed as a
+-- density (Clarke, Cormack and Tudhope 2000). As the owner, because a policy would keep the planner from the
+-- index; so the tenant is checked first. The question is never parsed as a
 -- query: plainto_tsquery takes words, and `any` is made of its own text.
 create function rank_entities(
   wanted_scopes int[], question text, match_count int, wanted_types text[] default null,

@@ -116,7 +116,7 @@ async def test_a_term_is_shown_from_its_second_chunk_on(
     ids = [world.id("once"), world.id("twice")]
     assert [one.name for one in await reading.graph.get_entities(world.scope, ids)] == ["Twice"]
     assert await reading.graph.entities_by_alias(world.scope, ["once"]) == []
-    assert await reading.graph.entities_by_text(world.scope, "once", 5) == []
+    assert await reading.graph.entities_by_words(world.scope, ["once"], 5) == []
     hops = await reading.graph.neighbourhood(world.scope, [world.id("糖尿病")])
     assert world.id("once") not in {hop.source_id for hop in hops}
 
@@ -139,17 +139,6 @@ async def test_names_and_aliases_find_entities_in_any_spelling(
         ("“the firm”", "ACME"),
         ("糖尿病", "糖尿病"),
     ]
-
-
-async def test_text_finds_names_by_the_words_they_share(reading: ReadSide, medicine: World) -> None:
-    world = await medicine()
-    hits = await reading.graph.entities_by_text(world.scope, "What is the sugar in blood?", 5)
-    assert [hit.entity.name for hit in hits] == ["Blood sugar"]
-    assert hits[0].score == pytest.approx(1.0)
-    hits = await reading.graph.entities_by_text(world.scope, "糖尿病患者的胰岛素", 5)
-    assert [(hit.entity.name, hit.name) for hit in hits] == [("糖尿病", "糖尿病")]
-    hits = await reading.graph.entities_by_text(world.scope, "mellitus", 5)
-    assert [(hit.entity.name, hit.name) for hit in hits] == [("糖尿病", "Diabetes mellitus")]
 
 
 async def test_relations_come_with_their_words_and_chunks(
@@ -304,7 +293,7 @@ async def test_another_user_or_graph_has_nothing_of_it(reading: ReadSide, medici
         graph = reading.graph
         assert await graph.get_entities(other, ids) == []
         assert await graph.entities_by_alias(other, ["insulin"]) == []
-        assert await graph.entities_by_text(other, "insulin", 5) == []
+        assert await graph.entities_by_words(other, ["insulin"], 5) == []
         assert await graph.entities_by_vector(other, unit(0), 5) == []
         assert await graph.neighbourhood(other, ids, depth=2) == []
 

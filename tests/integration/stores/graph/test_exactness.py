@@ -177,7 +177,7 @@ async def forget(database: Database, stored: Stored) -> None:
 QUERIES = {
     "entities": """select id, name, entity_type, description, external_id, mention_count,
         asserted_count, degree, shown from entities e where {scope}""",
-    "entity_names": """select entity_id, name, entity_type, spare, times, cardinality(tokens)
+    "entity_names": """select entity_id, name, entity_type, spare, times
         from entity_names e where {scope}""",
     "relations": """select id, source_id, target_id, relation_type, weight, evidence_count
         from relations e where {scope}""",

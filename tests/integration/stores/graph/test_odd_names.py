@@ -38,7 +38,7 @@ async def test_names_that_look_like_code_are_names(
     for name in HOSTILE:
         hits = await reading.graph.entities_by_alias(scope, [name])
         assert [hit.entity.name for hit in hits] == [name]
-        assert isinstance(await reading.graph.entities_by_text(scope, name, 3), list)
+        assert isinstance(await reading.graph.entities_by_words(scope, [name], 3), list)
     ids = [entity_id(scope, name) for name in HOSTILE]
     assert len(await reading.graph.get_entities(scope, ids)) == len(HOSTILE)
 
@@ -60,5 +60,5 @@ async def test_no_text_is_a_syntax_error(
     collect()
     for text in ["", "AND", "NOT", 'a AND "', *examples]:
         await reading.graph.entities_by_alias(scope, [text])
-        found = await reading.graph.entities_by_text(scope, f"{text} ordinary", 3)
+        found = await reading.graph.entities_by_words(scope, [text, "ordinary"], 3)
         assert [hit.entity.name for hit in found] in ([name], [])

@@ -102,7 +102,6 @@ async def answers(graph: GraphStore, scope: Scope) -> dict[str, object]:
         "entities": entities,
         "hops": hops,
         "aliases": await graph.entities_by_alias(scope, ["Big Apple", "消渴", "b", "Insulin"]),
-        "texts": [await graph.entities_by_text(scope, name, 3) for name in ("new", *NAMES)],
     }
 
 

@@ -26,13 +26,13 @@ def test_an_entity_matters_by_relevance_and_by_what_is_related_to_it() -> None:
 
 
 class _HangingGraph:
-    async def entities_by_text(self, *_: object) -> list[EntityHit]:
+    async def entities_by_words(self, *_: object) -> list[EntityHit]:
         await asyncio.Event().wait()
         return []
 
 
 class _BrokenGraph:
-    async def entities_by_text(self, *_: object) -> list[EntityHit]:
+    async def entities_by_words(self, *_: object) -> list[EntityHit]:
         raise ValueError("an index is missing")
 
 
