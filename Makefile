@@ -86,16 +86,16 @@ eval: .venv/.all ## Measure retrieval on question sets, and write docs/quality.m
 		name=$$(basename "$$set"); echo "== $$name, $$mode"; SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant eval \
 		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode $$mode --out "$$folder/$$name.$$mode.json" \
 		$$([ ! -f "$${set}triples.jsonl.gz" ] || echo --triples "$${set}triples.jsonl.gz") || exit 1; \
-		done || exit 1; done && $(PY) -m sextant.evals.pages --collect "$$folder"
+		done || exit 1; done && $(PY) -m benchmarks.quality.pages --collect "$$folder"
 
 eval-answers: .venv/.all ## Measure the answers of the settings' chat model, and write docs/quality.md (QUESTIONS=20, ANSWER_SETS)
-	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant.evals.model_answers $(EVAL_SETS) $(ANSWER_SETS) --questions $(QUESTIONS)
+	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m benchmarks.quality.model_answers $(EVAL_SETS) $(ANSWER_SETS) --questions $(QUESTIONS)
 
 model: .venv/.all ## Walk with the settings' chat model through all that it does, and write docs/quality.md
 	$(PY) -m benchmarks.model_walk
 
 eval-tables: .venv/.all ## Measure what is computed over TAT-QA's tables (EVAL_SETS has the folder tatqa)
-	$(PY) -m sextant.evals.tables $(EVAL_SETS)
+	$(PY) -m benchmarks.quality.tables $(EVAL_SETS)
 
 format: .venv/.all ## Format the code and mend what the linter can
 	$(PY) -m ruff format .

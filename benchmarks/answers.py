@@ -21,12 +21,12 @@ from statistics import median
 from typing import Any
 
 from benchmarks.figures import record
+from benchmarks.quality.sets import parser_of
 from benchmarks.workflow import InstantChat, passages, stream_once, workflow_over
 from sextant.domain.answers import Quoted, Token, Usage
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.sets import parser_of
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import Workflow
 from sextant.models.chat.chat_model import Messages, Restart, T

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.graph import BATCH, Costs, backend_of, costs, portions
+from benchmarks.quality.sets import numbers
 from sextant.domain.graph import Community, MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.sets import numbers
 from sextant.ingestion.graph.communities.membership import build, top
 from sextant.ingestion.graph.communities.network import modularity, network_of
 from sextant.ingestion.graph.upkeep import GraphUpkeep

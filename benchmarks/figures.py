@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from sextant.evals.pages import measured, read_report, write_pages, write_report
+from benchmarks.quality.pages import measured, read_report, write_pages, write_report
 
 # Names the file that a benchmark's process adds its figures to, one JSON object a line.
 VARIABLE = "BENCH_FIGURES"

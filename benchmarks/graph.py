@@ -29,11 +29,11 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
+from benchmarks.quality.sets import numbers
 from benchmarks.store import Meter
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.sets import numbers
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord

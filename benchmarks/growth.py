@@ -26,11 +26,11 @@ from pathlib import Path
 
 from benchmarks.figures import record
 from benchmarks.peer.corpus import Question, make_corpus
+from benchmarks.quality.sets import parser_of
 from benchmarks.versus_lightrag import MODES, InstantEmbedder
 from sextant.domain.retrieval import Mode
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.sets import parser_of
 from sextant.facade import Sextant
 from sextant.graph.dependencies import dependencies_over
 from sextant.models.embedding.cache import CachedEmbedder

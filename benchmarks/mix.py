@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from sextant.evals.sets import numbers
+from benchmarks.quality.sets import numbers
 from sextant.retrievers.index.walk import ScopeGraph, Subgraph, WalkIndex
 
 QUESTIONS = 40

@@ -21,12 +21,12 @@ from contextlib import aclosing
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.quality.model_answers import no_chat_model
+from benchmarks.quality.pages import Cell, measured, write_pages, write_report
 from sextant.domain.answers import Done, Effort, Event, Failed, Token
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import SextantError
 from sextant.domain.settings import Settings
-from sextant.evals.model_answers import no_chat_model
-from sextant.evals.pages import Cell, measured, write_pages, write_report
 from sextant.facade import Sextant
 
 REPORT = "model-walk"

@@ -20,10 +20,10 @@ from uuid import UUID
 import numpy as np
 
 from benchmarks.graph import make_graph
+from benchmarks.quality.sets import numbers
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.sets import numbers
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector

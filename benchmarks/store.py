@@ -17,10 +17,10 @@ from uuid import uuid4
 
 import numpy as np
 
+from benchmarks.quality.sets import numbers
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.sets import numbers
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.quality.sets import CORPUS, QUERIES, names_of_sets, parser_of_sets, sample
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.evals.dataset import CorpusPassage, read_passages, read_questions
-from sextant.evals.sets import CORPUS, QUERIES, names_of_sets, parser_of_sets, sample
 from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.evidence_index import Support
 from sextant.text.sentences import end_sentence

@@ -31,9 +31,9 @@ import psutil
 
 from benchmarks.figures import record
 from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
+from benchmarks.quality.sets import parser_of
 from sextant.domain.retrieval import Mode
 from sextant.domain.settings import Settings
-from sextant.evals.sets import parser_of
 from sextant.facade import Sextant
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.models.protocols import Vectors

@@ -40,8 +40,8 @@ from benchmarks.hybrid.groups import hybrid_search, keyword_lane, vector_lane
 from benchmarks.hybrid.report import Report
 from benchmarks.hybrid.rivals import PlainTables
 from benchmarks.hybrid.store import fill, settings_of
+from benchmarks.quality.sets import parser_of
 from sextant.domain.settings import Settings
-from sextant.evals.sets import parser_of
 from sextant.stores.postgresql.database import Database
 
 

@@ -29,9 +29,9 @@ import orjson
 from benchmarks.load import world
 from benchmarks.load.client import Seen, pressing, request_of
 from benchmarks.load.machines import Serving, environment, serving
+from benchmarks.quality.sets import parser_of
 from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
 from sextant.domain.settings import Settings
-from sextant.evals.sets import parser_of
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ScriptedOpenAI
 

@@ -23,12 +23,12 @@ from typing import Any
 
 import orjson
 
+from benchmarks.quality.pages import measured, read_report, write_pages, write_report
 from benchmarks.reading.corpora import Sample, find_samples
 from benchmarks.reading.markup import Reading, read_markdown
 from benchmarks.reading.ours import read_file
 from benchmarks.reading.scores import MEASURES, score
 from sextant.domain.errors import SextantError
-from sextant.evals.pages import measured, read_report, write_pages, write_report
 from sextant.ingestion.parsing.limits import Limits
 
 _OURS = "sextant"

@@ -21,7 +21,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from sextant.evals.pages import measured, write_pages, write_report
+from benchmarks.quality.pages import measured, write_pages, write_report
 from sextant.text.sentences import sentence_spans
 
 _TOGETHER = 8  # sentences of a treebank without paragraphs

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.text.characters import clean_text
 
 
@@ -86,7 +85,7 @@ def read_triples(path: Path) -> list[Triple]:
             row["relation"],
             TripleEntity(row["object"], row.get("object_type") or ""),
         )
-        for row in _rows(path, "triples", ("chunk_id", "subject", "relation", "object"))
+        for row in read_rows(path, "triples", ("chunk_id", "subject", "relation", "object"))
         if row["subject"].strip() and row["object"].strip() and row["relation"].strip()
     ]
 
@@ -101,7 +100,7 @@ def read_passages(path: Path) -> list[CorpusPassage]:
     """
     passages = (
         CorpusPassage(row["id"], clean_text(row.get("title") or ""), clean_text(row["text"]))
-        for row in _rows(path, "corpus", ("id", "text"))
+        for row in read_rows(path, "corpus", ("id", "text"))
     )
     return [passage for passage in passages if passage.unit.strip()]
 
@@ -123,7 +122,7 @@ def read_questions(path: Path) -> list[EvalQuestion]:
             type=row.get("type") or "",
             grades=row.get("graded") or dict.fromkeys(row["gold_ids"], 1),
         )
-        for row in _rows(path, "queries", ("id", "query", "gold_ids"))
+        for row in read_rows(path, "queries", ("id", "query", "gold_ids"))
     ]
 
 
@@ -132,7 +131,12 @@ def _spellings(answers: Iterable[str | list[str]]) -> Iterator[str]:
         yield from [one] if isinstance(one, str) else one
 
 
-def _rows(path: Path, option: str, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def read_rows(path: Path, option: str, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of JSON lines, plain or gzip-compressed, which have the `required` keys.
+
+    Raises:
+        OptionInvalid: a line is no such object, or the file cannot be read; the field is `option`.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
@@ -157,45 +161,3 @@ def _row(line: str, required: tuple[str, ...], where: str, option: str) -> dict[
             field=option,
         )
     return row
-
-
-JUDGED = "public.jsonl.gz"
-"""The file of a set whose questions bring their passages: NoMIRACL (arXiv:2312.11361)."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuestion:
-    """A question with about ten passages and a human judgement whether one of them answers it."""
-
-    id: str
-    language: str
-    query: str
-    passages: tuple[RetrievedItem, ...]
-    is_answerable: bool
-
-
-def read_judged(path: Path) -> list[JudgedQuestion]:
-    """Read questions with their passages from JSON lines, plain or gzip-compressed.
-
-    Raises:
-        OptionInvalid: as for `read_questions`.
-    """
-    required = ("id", "language", "query", "passages", "answerable")
-    return [
-        JudgedQuestion(
-            row["id"],
-            row["language"],
-            row["query"],
-            tuple(
-                _judged_passage(f"{row['id']}:{rank}", rank, **passage)
-                for rank, passage in enumerate(row["passages"], start=1)
-            ),
-            row["answerable"],
-        )
-        for row in _rows(path, "queries", required)
-    ]
-
-
-def _judged_passage(name: str, rank: int, *, title: str, text: str, **_: object) -> RetrievedItem:
-    titles = {"title": title, "document_title": title}
-    return RetrievedItem(ItemKind.CHUNK, name, text, 1 / rank, document_id=name, metadata=titles)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -191,16 +189,6 @@ def _measures(question: EvalQuestion, ranked: Sequence[str]) -> dict[str, float]
         "mrr@10": reciprocal_rank(ranked, gold, 10),
         "ndcg@10": ndcg(ranked, question.grades, 10),
     }
-
-
-def holds_answer(text: str, answers: Sequence[str]) -> bool:
-    """Return whether `text` contains one of `answers`, without regard to case, spaces and punctuation."""
-    bare = _bare(text)
-    return any(wanted in bare for answer in answers if (wanted := _bare(answer)))
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _report(

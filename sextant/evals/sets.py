@@ -1,36 +1,25 @@
-"""Question sets as knowledge bases, and the command line of measuring scripts.
-
-A set's folder has `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples.jsonl.gz`.
-"""
+"""Load question sets as knowledge bases."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Self, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
-from sextant.domain.configuration import load_settings
 from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
 from sextant.domain.errors import ConflictError
 from sextant.domain.scope import Scope
-from sextant.domain.settings import Settings
-from sextant.evals.dataset import CorpusPassage, EvalQuestion, Triple, read_set, read_triples
-from sextant.graph.dependencies import dependencies_over
+from sextant.evals.dataset import CorpusPassage, Triple
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.progress import OnCount, silent
 from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.line_reader import read_line
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, line_evidence
-from sextant.models.embedding import build_embedder
 from sextant.models.protocols import Embedder
-from sextant.nodes.context import Dependencies
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.evidence import GraphEvidence
@@ -169,104 +158,3 @@ def _line(triples: Sequence[Triple]) -> ChunkLine:
     )
     assert isinstance(line, ChunkLine)  # noqa: S101 - as its type says
     return line
-
-
-def parser_of(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser that prints its description unchanged."""
-    return argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-
-
-def numbers(description: str | None, **defaults: int) -> tuple[int, ...]:
-    """Parse optional whole numbers from the command line, each with its default."""
-    parser = parser_of(description)
-    for name, default in defaults.items():
-        parser.add_argument(name, type=int, nargs="?", default=default, help=f"default {default:,}")
-    return tuple(vars(parser.parse_args()).values())
-
-
-def parser_of_sets(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the argument `folder`, which has a folder for each question set."""
-    parser = parser_of(description)
-    parser.add_argument("folder", type=Path, help="has a folder for each question set")
-    return parser
-
-
-def names_of_sets(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Parse the command line, with the `names` of question sets at the end."""
-    parser.add_argument("names", nargs="+", metavar="name", help="of a question set")
-    return parser.parse_args()
-
-
-CORPUS = "corpus.jsonl.gz"
-QUERIES = "queries.jsonl.gz"
-_TRIPLES = "triples.jsonl.gz"
-
-
-@dataclass(frozen=True, slots=True)
-class SetFiles:
-    """The files of a set; `triples` are facts that the passages state."""
-
-    corpus: Path
-    queries: Path
-    triples: Path | None = None
-
-    @classmethod
-    def of(cls, folder: Path) -> Self:
-        """Return the files of a set in its folder."""
-        stated = folder / _TRIPLES
-        return cls(folder / CORPUS, folder / QUERIES, stated if stated.exists() else None)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSet:
-    """A loaded set, and the dependencies of the workflow."""
-
-    scope: Scope
-    questions: list[EvalQuestion]
-    dependencies: Dependencies
-
-
-T = TypeVar("T")
-Parts = tuple[Database, Embedder, Dependencies]
-
-
-@asynccontextmanager
-async def with_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """Open the database, the embedder and the dependencies of the workflow."""
-    embedder = build_embedder(settings)
-    async with (
-        await Database.open(settings) as database,
-        dependencies_over(database, embedder) as dependencies,
-    ):
-        yield database, embedder, dependencies
-
-
-async def open_sets(folder: Path, names: Sequence[str]) -> AsyncGenerator[tuple[str, OpenSet]]:
-    """Yield each named set below `folder`, loaded into the database of the settings."""
-    async with with_parts(load_settings()) as parts:
-        for name in names:
-            yield name, await open_set(*parts, SetFiles.of(folder / name))
-
-
-async def open_set(
-    database: Database, embedder: Embedder, dependencies: Dependencies, files: SetFiles
-) -> OpenSet:
-    """Load the corpus of a set, unless it is there.
-
-    Raises:
-        OptionInvalid: a file cannot be read, or holds nothing.
-        SextantError: loading failed.
-    """
-    passages, questions = read_set(files.corpus, files.queries)
-    scope = corpus_scope(files.corpus, files.triples)
-    await load_corpus(database, embedder, scope, passages)
-    if files.triples is not None:
-        await add_triples(database, scope, read_triples(files.triples))
-    return OpenSet(scope, questions, dependencies)
-
-
-def sample(questions: Sequence[T], about: int) -> Sequence[T]:
-    """Return every n-th question, about as many as wanted."""
-    return questions[:: max(1, len(questions) // about)]

@@ -278,7 +278,7 @@ class Entities:
                 next_step=f"Give an id: {ids}.",
                 field=field,
             )
-        near = await self.search(named, 3)
+        near = await self._graph.entities_by_words(self._scope, [named], 3)
         names = ", ".join(hit.entity.name for hit in near)
         raise OptionInvalid(
             f"No entity is called {named!r:.80}.",

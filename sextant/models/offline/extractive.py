@@ -1,7 +1,7 @@
 """Answers without a chat model: the best sentences of what was retrieved, quoted and cited.
 
 A scorer ranks the sentences by named features, and a probability says whether the best of them answers
-(`sextant.models.offline.features`). Both have weights fitted on public question sets (`sextant.evals.fit_answerer`).
+(`sextant.models.offline.features`). Both have weights fitted on public question sets (`benchmarks.quality.fit_answerer`).
 """
 
 from __future__ import annotations

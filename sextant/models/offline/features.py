@@ -1,6 +1,6 @@
 """Measure sentences as answers to a question by named features, and score them with fitted weights.
 
-Each feature is one number. `sextant.evals.fit_answerer` fits what each counts and writes `weights.json`.
+Each feature is one number. `benchmarks.quality.fit_answerer` fits what each counts and writes `weights.json`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Measure answers without a chat model: are their quotations in the passages that answer?
 
-    python -m sextant.evals.answers FOLDER mix drcd hotpotqa …
+    python -m benchmarks.quality.answers FOLDER mix drcd hotpotqa …
 
-FOLDER has one folder per question set (`sextant.evals.sets`). Each question is searched once in the mode, ten
+FOLDER has one folder per question set (`benchmarks.quality.sets`). Each question is searched once in the mode, ten
 passages, and answered by quotation (`sextant.nodes.answers.quotations`). Columns, over the questions that the corpus answers:
 
 - answered: share of the questions that are answered.
@@ -29,14 +29,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from benchmarks.quality.sets import (
+    JUDGED,
+    JudgedQuestion,
+    holds_answer,
+    names_of_sets,
+    open_sets,
+    parser_of_sets,
+    read_judged,
+    sample,
+)
 from sextant.domain.answers import Answer, Done
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import QuestionInvalid
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.evals.dataset import JUDGED, EvalQuestion, JudgedQuestion, read_judged
-from sextant.evals.runner import holds_answer
-from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
+from sextant.evals.dataset import EvalQuestion
 from sextant.models.embedding import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences

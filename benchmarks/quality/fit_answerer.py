@@ -1,6 +1,6 @@
 """Fit the weights of the answerer without a chat model, and evaluate them on questions that they were not fitted on.
 
-    python -m sextant.evals.fit_answerer FOLDER mix drcd xquad … [--write sextant/models/offline/weights.json]
+    python -m benchmarks.quality.fit_answerer FOLDER mix drcd xquad … [--write sextant/models/offline/weights.json]
 
 FOLDER has one folder per question set, and `nomiracl`. Each question is searched once in the mode,
 ten passages. It is answered twice: from the ten, and without the gold passages, where declining is right. NoMIRACL's
@@ -29,13 +29,21 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.quality.answers import search_passages
+from benchmarks.quality.sets import (
+    JUDGED,
+    QUERIES,
+    holds_answer,
+    names_of_sets,
+    open_sets,
+    parser_of_sets,
+    read_judged,
+    sample,
+)
 from sextant.domain.configuration import load_settings
 from sextant.domain.retrieval import RetrievedItem
-from sextant.evals.answers import search_passages
-from sextant.evals.dataset import JUDGED, EvalQuestion, read_judged
+from sextant.evals.dataset import EvalQuestion
 from sextant.evals.metrics import estimate
-from sextant.evals.runner import holds_answer
-from sextant.evals.sets import QUERIES, names_of_sets, open_sets, parser_of_sets, sample
 from sextant.models.embedding import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer, Ranking
 from sextant.models.offline.features import (

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sextant.evals.dataset import EvalQuestion
-from sextant.evals.fit_answerer import (
+from benchmarks.quality.fit_answerer import (
     EMPHASIS,
     START,
     FittingExample,
@@ -17,6 +16,7 @@ from sextant.evals.fit_answerer import (
     make_examples,
     write_weights,
 )
+from sextant.evals.dataset import EvalQuestion
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.features import (
     ANSWER_FEATURES,

@@ -1,7 +1,7 @@
 """Render the JSON reports of docs/reports as the tables of docs/quality.md and docs/speed.md.
 
-    python -m sextant.evals.pages                  # write the tables of the pages from docs/reports
-    python -m sextant.evals.pages --collect FOLDER # first make docs/reports/retrieval.json from the files
+    python -m benchmarks.quality.pages                  # write the tables of the pages from docs/reports
+    python -m benchmarks.quality.pages --collect FOLDER # first make docs/reports/retrieval.json from the files
                                                    # of `sextant eval --out FOLDER/SET.MODE.json`
 
 A page shows a report between `<!-- report: NAME -->` and `<!-- /report -->`.

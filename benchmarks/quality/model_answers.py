@@ -1,8 +1,8 @@
 """Measure the answers of the chat model that the settings name.
 
-    python -m sextant.evals.model_answers FOLDER [--questions 20] [--mode mix] [SET …]
+    python -m benchmarks.quality.model_answers FOLDER [--questions 20] [--mode mix] [SET …]
 
-FOLDER has one folder per question set, as for `sextant.evals.answers`; a set with `public.jsonl.gz` is NoMIRACL, whose
+FOLDER has one folder per question set, as for `benchmarks.quality.answers`; a set with `public.jsonl.gz` is NoMIRACL, whose
 questions come with their passages. Questions are asked one after another. Their results are stored in the data folder,
 so a stopped run goes on; other settings, another mode or other code begin a new run. At the end the report
 `answers-model` and the pages are written. Its columns:
@@ -34,15 +34,24 @@ from typing import Any
 
 import orjson
 
+from benchmarks.quality.pages import DOCS, Cell, measured, write_pages, write_report
+from benchmarks.quality.sets import (
+    JUDGED,
+    Parts,
+    SetFiles,
+    holds_answer,
+    open_set,
+    parser_of_sets,
+    read_judged,
+    sample,
+    with_parts,
+)
 from sextant.domain.answers import Answer, Trust, answer_of
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid, SextantError
 from sextant.domain.settings import Settings
-from sextant.evals.dataset import JUDGED, EvalQuestion, read_judged
+from sextant.evals.dataset import EvalQuestion
 from sextant.evals.metrics import estimate
-from sextant.evals.pages import DOCS, Cell, measured, write_pages, write_report
-from sextant.evals.runner import holds_answer
-from sextant.evals.sets import Parts, SetFiles, open_set, parser_of_sets, sample, with_parts
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import create_query_workflow
 from sextant.ingestion.progress import OnCount, silent

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sextant.domain.answers import Answer, Citation, Source, Trust, Usage
-from sextant.evals.dataset import EvalQuestion
-from sextant.evals.model_answers import (
+from benchmarks.quality.model_answers import (
     COLUMNS,
     AnswerScore,
     AnswerScoreLog,
@@ -18,6 +16,8 @@ from sextant.evals.model_answers import (
     report_row,
     score_answer,
 )
+from sextant.domain.answers import Answer, Citation, Source, Trust, Usage
+from sextant.evals.dataset import EvalQuestion
 
 QUESTION = EvalQuestion("q", "Who built it?", gold_ids=("a", "b"), answers=("Mira Vos", "Vos"))
 

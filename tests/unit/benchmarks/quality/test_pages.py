@@ -8,8 +8,7 @@ import orjson
 import pytest
 
 from benchmarks.figures import update_rows
-from sextant.domain.errors import OptionInvalid
-from sextant.evals.pages import (
+from benchmarks.quality.pages import (
     DOCS,
     collect_retrieval,
     format_cell,
@@ -17,6 +16,7 @@ from sextant.evals.pages import (
     render_page,
     render_report,
 )
+from sextant.domain.errors import OptionInvalid
 
 HOW = {"date": "2026-11-28", "commit": "abc", "machine": "2 cores", "command": "make eval"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sextant.evals.answers import AnswerOutcome, astray, judged_line, line
+from benchmarks.quality.answers import AnswerOutcome, astray, judged_line, line
 from sextant.evals.dataset import EvalQuestion
 
 ANSWERABLE = EvalQuestion("q", "Who built it?", gold_ids=("a",), answers=("Mira",))

@@ -10,12 +10,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from benchmarks.quality import model_answers, sets
+from benchmarks.quality.model_answers import COLUMNS, REPORT, measure
+from benchmarks.quality.sets import CORPUS, JUDGED, QUERIES
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
-from sextant.evals import model_answers, sets
-from sextant.evals.dataset import JUDGED
-from sextant.evals.model_answers import COLUMNS, REPORT, measure
-from sextant.evals.sets import CORPUS, QUERIES
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing

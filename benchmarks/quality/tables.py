@@ -1,6 +1,6 @@
 """Measure computed answers over tables: TAT-QA's questions for arithmetic and counts.
 
-    python -m sextant.evals.tables FOLDER [--errors build]
+    python -m benchmarks.quality.tables FOLDER [--errors build]
 
 FOLDER has `tatqa/dev.json.gz`: financial tables, each with the paragraphs beside it. Each table is given with its
 paragraphs as the caption; there is no chat model. Columns, over the questions for arithmetic or a count:
@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from sextant.evals.sets import parser_of_sets
+from benchmarks.quality.sets import parser_of_sets
 from sextant.ingestion.parsing.tables import header_rows
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.cells.values import ValueKind, read_value

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sextant.evals.tables import Outcome, TableQuestion, line, read_number, read_table_questions
+from benchmarks.quality.tables import (
+    Outcome,
+    TableQuestion,
+    line,
+    read_number,
+    read_table_questions,
+)
 from sextant.tables.cells.table import make_table
 from sextant.tables.results.written import ComputedFinding
 
