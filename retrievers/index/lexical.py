@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sextant.retrievers.arrays import BM25, Floats, Rows, idf, starts_of
 from sextant.text.analysis import codes_in, question_terms, terms
-from sextant.text.word_forms import join_particles, synonyms
+from sextant.text.word_forms import synonyms
 
 _BM25 = BM25()
 Terms = Sequence[str]
@@ -229,12 +229,7 @@ class LexicalIndex:
 
     def match(self, question: str) -> LexicalMatch:
         """Match a question with every passage."""
-        joined = (term for _, word in join_particles(question) for term in terms(word))
-        query_terms = list(
-            dict.fromkeys(
-                [*question_terms(question), *filter(self.vocabulary.__contains__, joined)]
-            )
-        )
+        query_terms = list(dict.fromkeys(question_terms(question)))
         known = [self.vocabulary[term] for term in query_terms if term in self.vocabulary]
         # More codes identify no passage.
         codes = islice(dict.fromkeys(codes_in(question)), 16)

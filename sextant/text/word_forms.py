@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice, product
 
-from sextant.text.characters import normalise, plain_of, remember_short
+from sextant.text.characters import plain_of, remember_short
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 # organise, colour, centre, licence, catalogue: each with what may follow.
@@ -115,26 +115,6 @@ def _forms_of(word: str) -> re.Pattern[str]:
         if _SHORT.search(verb):
             forms.append(f"{verb}{verb[-1]}(?:ed|ing)")
     return re.compile(rf"(?<![\w.])(?:{'|'.join(dict.fromkeys(forms))})(?![\w-]|\.\w)")
-
-
-_PARTICLES = "up|out|in|off|down|on|over|back|away|around|through"
-_TWO = re.compile(rf"\b([a-z]{{3,}})[ -]({_PARTICLES})\b")
-# "logging" is of "log", "setting" of "set"; "calling" and "adding" have both letters of their own.
-_PARTICLE_DOUBLED = re.compile(r"(?<=\w{2})([bdgmnprt])\1$")
-
-
-def join_particles(question: str) -> list[tuple[str, str]]:
-    """Return each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
-    return [
-        (match[0], _base(match[1]) + match[2])
-        for match in _TWO.finditer(normalise(question))
-        if match[1] not in ENGLISH_STOP_WORDS
-    ]
-
-
-def _base(verb: str) -> str:
-    bare = stem(verb)
-    return bare if bare == verb else _PARTICLE_DOUBLED.sub(r"\1", bare)
 
 
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
