@@ -1,7 +1,7 @@
 """What a parser process does: it limits itself, then turns one file into a draft or a typed error.
 
-Forked by `sextant.ingestion.parsing.host` for one file, or several small texts. It limits itself before it looks at
-the file: address space, CPU time, no files written, no network where the system allows it to leave.
+Forked by `sextant.ingestion.parsing.host` for one file. It limits itself before it looks at the file: address space,
+CPU time, no files written, no network where the system allows it to leave.
 """
 
 from __future__ import annotations
@@ -168,28 +168,20 @@ def restrict(limits: Limits) -> None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, _cpu_limits(limits))
     if sys.platform == "linux":
         most = _address_space() + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def restrict_time(limits: Limits, *, shared: bool) -> None:
-    """Grant this process the CPU time of one file more. Linux and macOS; a no-op elsewhere.
+def _cpu_limits(limits: Limits) -> tuple[int, int]:
+    """Return the CPU time at which this process is warned, and killed; what is granted is never exceeded."""
+    import resource
 
-    Args:
-        limits: the CPU time of a file.
-        shared: further files may follow, so the time at which the process is killed for good stays as it is.
-    """
-    try:
-        import resource
-    except ImportError:
-        return
     until = math.ceil(time.process_time()) + limits.cpu_seconds
-    # What is granted may be lowered, and never raised again.
     _, granted = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.inf if granted == resource.RLIM_INFINITY else granted
-    last = granted if shared else int(min(until + 1, most))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(min(until, most)), last))
+    return int(min(until, most)), int(min(until + 1, most))
 
 
 def _address_space() -> int:

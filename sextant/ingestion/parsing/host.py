@@ -3,11 +3,8 @@
 Starting Python and importing the parsers takes 0.2 s of CPU, forking a loaded process a few milliseconds.
 `sextant.ingestion.parsing.hosts` starts it with an empty environment and a socket for stdin and stdout. The host never
 looks at a file: it says that it is ready, reads the head of a request, forks, and waits. The forked process reads the
-file's bytes from the socket, answers, says that it is ready, and ends. When it ends badly, the host ends in the same
-way, because what is left of the request in the socket is unknown.
-
-A fork costs more than reading a small text, so a forked process reads small texts that follow each other, which need
-no library but Python's and leave nothing behind. Any other request stays in the socket for the host.
+file's bytes from the socket, answers and ends. When it ends badly, the host ends in the same way, because what is left
+of the request in the socket is unknown.
 
 Request: four bytes of length, as many of a `HostRequest`, `size` bytes of file. With a `page` that page is drawn
 (`draws`), or read by OCR, whose models are loaded once, before the fork; without, the file is parsed.
@@ -23,23 +20,18 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from select import select
 from typing import NoReturn
 
 import msgspec
 
-from sextant.domain.errors import FileRejected, SextantError
+from sextant.domain.errors import SextantError
 from sextant.ingestion.parsing import child
-from sextant.ingestion.parsing.detect import CONVERTED, FileType, detect, type_of_name
+from sextant.ingestion.parsing.detect import CONVERTED, FileType, type_of_name
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import Limits
 
 READY = b"R"
 _FIRST = b"# First\n\nIt says this. And that.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
-_TEXTS = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
-_SMALL = 64_000  # bytes
-_MOST_TOGETHER = 32  # small texts that one forked process reads
-_LINGER = 1.0  # seconds that it waits for the next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ def main() -> None:
     gc.set_threshold(20_000)
     with suppress(ImportError):  # not on Windows
         import_module("resource")  # what the forked process limits itself with
-    for frequent in _TEXTS:
+    for frequent in (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON):
         parser_for(frequent)
     child.answer(_FIRST, "first.md", Limits())  # what is made on first use is made here, once
     with socket.socket(fileno=0) as channel:
@@ -77,6 +69,7 @@ def main() -> None:
             request = HostRequest.of(head)
             _load(request)
             _serve_in_fork(channel, request)
+            channel.sendall(READY)
 
 
 def receive(channel: socket.socket, size: int) -> bytearray:
@@ -119,59 +112,23 @@ def _serve_in_fork(channel: socket.socket, request: HostRequest) -> None:
 
 
 def _serve_and_end(channel: socket.socket, request: HostRequest) -> NoReturn:
-    """Answer a request, and small texts that follow it; leave without the clean-up that belongs to the host."""
+    """Answer a request and leave the process, without the clean-up that belongs to the host."""
     code = 1
     try:
         child.die_with_parent()
         child.restrict(request.limits)
-        following: HostRequest | None = request
-        left = _MOST_TOGETHER
-        while following and left:
-            request, left = following, left - 1
-            child.restrict_time(request.limits, shared=_is_small_text(request))
-            content = bytes(receive(channel, request.size))
-            answer = _answer(content, request)
-            channel.sendall(len(answer).to_bytes(8))
-            channel.sendall(answer)
-            channel.sendall(READY)
-            is_shared = left and _is_small_text(request, content)
-            following = _next_small_text(channel, request.limits) if is_shared else None
+        content = bytes(receive(channel, request.size))
+        if request.draws:
+            answer = child.draw(content, request.filename, request.page, request.limits)
+        elif request.page:
+            answer = child.recognise(content, request.page, request.limits)
+        else:
+            answer = child.answer(content, request.filename, request.limits)
+        channel.sendall(len(answer).to_bytes(8))
+        channel.sendall(answer)
         code = 0
     finally:
         os._exit(code)
-
-
-def _answer(content: bytes, request: HostRequest) -> bytes:
-    if request.draws:
-        return child.draw(content, request.filename, request.page, request.limits)
-    if request.page:
-        return child.recognise(content, request.page, request.limits)
-    return child.answer(content, request.filename, request.limits)
-
-
-def _next_small_text(channel: socket.socket, limits: Limits) -> HostRequest | None:
-    """Take the next request if it comes soon, is one for a small text and has the same limits; others are left unread."""
-    if not select([channel], [], [], _LINGER)[0]:
-        return None
-    begin = channel.recv(_SMALL, socket.MSG_PEEK)
-    end = 4 + int.from_bytes(begin[:4])
-    if not 4 < end <= len(begin):
-        return None
-    request = HostRequest.of(begin[4:end])
-    if request.limits != limits or not _is_small_text(request):
-        return None
-    receive(channel, end)
-    return request
-
-
-def _is_small_text(request: HostRequest, content: bytes | None = None) -> bool:
-    """Return whether a file is a small text, by its name, and by its content where that is known."""
-    name = request.filename
-    if request.page or request.size > _SMALL or type_of_name(name) not in _TEXTS:
-        return False
-    with suppress(FileRejected):
-        return content is None or detect(content, name) in _TEXTS
-    return False
 
 
 if __name__ == "__main__":

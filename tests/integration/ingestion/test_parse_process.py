@@ -299,62 +299,11 @@ async def test_files_one_after_the_other_share_one_host() -> None:
     assert len(seen) == 1
 
 
-async def test_small_texts_share_a_process_and_whatever_else_has_its_own() -> None:
-    hosts = ParserHosts()
-
-    async def readers(*names: str) -> list[int]:
-        """Return the process that was there behind each file, 0 for none."""
-        seen = []
-        for name in names:
-            await parsed(name, hosts=hosts)
-            [host] = parser_processes()
-            seen.append(next((one.pid for one in psutil.Process(host).children()), 0))
-        return seen
-
-    first, second, third = await readers("a.md", "a.txt", "a.csv")
-    assert first == second == third != 0
-    behind = await readers("a.pdf")
-    assert first not in behind
-    [again] = await readers("a.json")
-    assert again not in (0, first)
-
-
-async def test_a_small_text_that_is_something_else_is_the_last_of_its_process() -> None:
-    hosts = ParserHosts()
-    await parsed("a.md", hosts=hosts)
-    [host] = parser_processes()
-    [reader] = psutil.Process(host).children()
-
-    disguised = await parsed("a.txt", GOOD["a.pdf"], hosts=hosts)
-
-    assert disguised.metadata["format"] == "pdf"
-    await asyncio.to_thread(psutil.wait_procs, [reader], 10)
-    assert not reader.is_running()
-
-
-def test_every_small_text_has_the_time_that_one_may_take() -> None:
-    """By CPU time alone, in a process as small texts share it: three texts that take two thirds of a second each."""
-    script = """
-import time
-from sextant.ingestion.parsing.child import restrict_time
-from sextant.ingestion.parsing.limits import Limits
-for text in range(1, 4):
-    restrict_time(Limits(cpu_seconds=1), shared=True)
-    while time.process_time() < text * 0.7 + 0.1:
-        pass
-print(time.process_time() > 2)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "True\n"
-
-
 @pytest.mark.parametrize("seconds", [30, 300])
 async def test_files_are_read_where_the_system_grants_little_time(
     monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
-    """As after `ulimit -t`: a process may have less than one file may take, or than as many may."""
+    """As after `ulimit -t`: a process may have less than one file may take, or more."""
     hosts = ParserHosts()
     start = subprocess.Popen
     monkeypatch.setattr(
@@ -399,19 +348,6 @@ async def test_a_host_that_was_killed_meanwhile_is_replaced() -> None:
 
     assert document.chunks
     assert parser_processes() != [killed]
-
-
-async def test_a_reader_that_was_killed_while_it_waited_says_nothing_of_the_next_file() -> None:
-    hosts = ParserHosts()
-    await parsed("a.md", hosts=hosts)
-    [host] = parser_processes()
-    [reader] = psutil.Process(host).children()
-    reader.kill()
-    await asyncio.to_thread(psutil.wait_procs, [reader, psutil.Process(host)], 0.5)
-
-    document = await parsed("a.md", hosts=hosts)
-
-    assert document.chunks
 
 
 async def test_hosts_end_with_the_object_that_has_them() -> None:
