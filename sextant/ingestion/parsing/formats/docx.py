@@ -61,7 +61,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
     _add_margins(context, main)
-    context.omissions.add_damaged(package.damaged_parts())
+    context.omissions.add_damaged(package.damaged)
     return context.document(body, title)
 
 

@@ -50,7 +50,6 @@ _OPEN_DOCUMENT = {
 # What the namespace of the root element of a part begins with.
 _OWNERS = ("http://schemas.openxmlformats.org/", "http://schemas.microsoft.com/")
 # Both editions of the standard share the last segment of the relationship types.
-_MOST_CHECKED = 1_000_000  # bytes of a part that is only looked at for damage
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 MAIN, CORE = "officeDocument", "core-properties"
 # Names of the strict edition, which are read as those of the transitional one.
@@ -123,7 +122,6 @@ class Package(Archive):
     """The parts of one file of Office."""
 
     def __init__(self, content: bytes) -> None:
-        self._read = set[str]()
         try:
             super().__init__(content)
         except zipfile.BadZipFile as error:
@@ -158,21 +156,8 @@ class Package(Archive):
         name = next(filter(self.has, _MAIN_NAMES), None)
         return PackagePart(self, name) if name is not None else None
 
-    def damaged_parts(self) -> list[str]:
-        """Return the names of damaged and missing parts, also of those that hold nothing to read, such as the theme."""
-        unread = {name for name in self._names if name.endswith(".xml")} - self._read
-        torn = [self._names[name] for name in sorted(unread) if not self._is_whole(name)]
-        return [*self.damaged, *torn]
-
-    def _is_whole(self, name: str) -> bool:
-        """Return whether a part can be read as XML; a large one that nothing asks for is taken for whole."""
-        if self._archive.getinfo(self._names[name]).file_size > _MOST_CHECKED:
-            return True
-        return _parse(self.read(name) or b"", is_of_office=False) is not None
-
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes, XML with the names of the transitional edition; None where it is missing or damaged."""
-        self._read.add(name.lower())
         content = super().read(name)
         if content is not None and name.lower().endswith((".xml", ".rels", ".vml")):
             return _STRICT.sub(_transitional_name, content)
@@ -250,11 +235,11 @@ class PackagePart:
         }
 
 
-def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) -> Element | None:
+def _parse(content: bytes, *, recover: bool = False) -> Element | None:
     """Return the root element; None where there is none, or it is of none of the namespaces of Office."""
     root = read_xml(content, recover=recover)
-    if root is None or not is_of_office:
-        return root
+    if root is None:
+        return None
     # A part that was cut short may use an undeclared prefix, which `etree.QName` refuses.
     namespace = root.tag.removeprefix("{").partition("}")[0]
     return root if namespace.startswith(_OWNERS) else None

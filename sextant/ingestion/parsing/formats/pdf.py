@@ -27,7 +27,7 @@ from sextant.ingestion.parsing.blocks import (
     Table,
     TextKind,
 )
-from sextant.ingestion.parsing.formats.pdf_furniture import Body, without_furniture
+from sextant.ingestion.parsing.formats.pdf_furniture import without_furniture
 from sextant.ingestion.parsing.formats.pdf_headings import (
     LineKind,
     OutlineEntry,
@@ -101,8 +101,7 @@ def lay_out(
 
     That is counted in `omissions`, too.
     """
-    body = without_furniture(pages, frames)
-    _count_furniture(pages, body, omissions)
+    body = without_furniture(pages, frames, omissions)
     regions = join_regions(map(arrange, body.pages))
     for region in regions:
         if isinstance(region, PageTable):
@@ -215,19 +214,6 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
         read.extras += page.drawings.pictures(limits, lines)
     elif not limits.images:
         read.unseen.update(page.drawings.pictures_unread(limits))
-
-
-def _count_furniture(pages: Sequence[list[Item]], body: Body, omissions: Omissions) -> None:
-    """Count the lines that are in no page's body: those of heads and feet, which a warning names, and others."""
-    kept = {id(item) for items in body.pages for item in items}
-    heads = set(body.heads)
-    for line in (item for items in pages for item in items if id(item) not in kept):
-        if isinstance(line, PdfLine):
-            text = " ".join(line.text.split())
-            if any(head in text for head in heads):
-                omissions.add_text("in running heads and feet", text)
-            else:
-                omissions.add_furniture("in page numbers", text)
 
 
 def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:

@@ -11,6 +11,7 @@ from itertools import takewhile
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, usual_size
 from sextant.ingestion.parsing.formats.pdf_rows import Item, rows_of
 from sextant.ingestion.parsing.lines import LARGER, SMALLER, ends_sentence
+from sextant.ingestion.parsing.structure import Omissions
 
 _MARGIN = 0.15  # of the page's height, above and below
 _EDGE_ROWS = 4  # in which heads and feet stand
@@ -56,8 +57,10 @@ class _Margin:
     inner: PdfLine | None
 
 
-def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox]) -> Body:
-    """Drop page numbers, running heads and feet, and slanted stamps.
+def without_furniture(
+    pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox], omissions: Omissions
+) -> Body:
+    """Drop page numbers, running heads and feet, and slanted stamps; all are counted in `omissions`.
 
     Furniture stands outermost in the margin, apart from the text, and says the same on at least three pages; at most
     a page number that is set apart from its words differs. Whatever differs in more, is larger than the text, or
@@ -81,7 +84,7 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox])
         for margin in edges
         for line in judge.furniture(margin)
     }
-    return _body(pages, heads | _stamps(pages, usual))
+    return _body(pages, heads | _stamps(pages, usual), omissions)
 
 
 class _Judge:
@@ -132,18 +135,23 @@ class _Judge:
         return above.bottom - below.top > _LEAST_GAP * self._usual
 
 
-def _body(pages: Sequence[Sequence[Item]], heads: Mapping[PdfLine, str]) -> Body:
+def _body(
+    pages: Sequence[Sequence[Item]], heads: Mapping[PdfLine, str], omissions: Omissions
+) -> Body:
     """Return the pages without what was found; of a head that is a sentence the first one stays."""
     bodies, seen = list[list[Item]](), dict[str, None]()
     for items in pages:
         page = list[Item]()
         for item in items:
             words = heads.get(item) if isinstance(item, PdfLine) else None
-            stays = words is None or (words not in seen and ends_sentence(words))
+            if words is None or (words not in seen and ends_sentence(words)):
+                page.append(item)
+            elif isinstance(item, PdfLine) and words:
+                omissions.add_text("in running heads and feet", item.text)
+            elif isinstance(item, PdfLine):
+                omissions.add_furniture("in page numbers", item.text)
             if words:
                 seen[words] = None
-            if stays:
-                page.append(item)
         bodies.append(page)
     return Body(bodies, tuple(seen))
 

@@ -76,7 +76,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         furniture.update(dict.fromkeys(shown))
         with omissions.survive("damaged slide", pages):
             blocks.extend(slide.blocks(shown))
-    omissions.add_damaged(package.damaged_parts())
+    omissions.add_damaged(package.damaged)
     return finish_blocks(blocks, omissions, title, page_count=pages)
 
 

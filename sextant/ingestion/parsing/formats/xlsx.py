@@ -56,7 +56,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         if cells or floating:
             blocks += [HeadingBlock(sheet.title, 1), *cells, *floating]
         empty += ranges.not_computed
-    omissions.add_damaged(package.damaged_parts())
+    omissions.add_damaged(package.damaged)
     formulas = CodedWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
     warnings = (formulas,) if empty else ()
     return finish_blocks(blocks, omissions, title, warnings=warnings)

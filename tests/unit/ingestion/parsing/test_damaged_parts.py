@@ -16,7 +16,6 @@ from openpyxl.comments import Comment
 from PIL import Image
 
 from sextant.domain.errors import FileBroken
-from sextant.domain.warnings import WarningCode
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.limits import Limits
@@ -151,9 +150,7 @@ def test_any_part_but_the_main_one_may_be_unreadable(filename: str, content: byt
     for part in sorted({*names} - main - {"[Content_Types].xml"}):
         made = read(filename, part, content)
 
-        damaged = [str(one) for one in made.warnings if one.code == WarningCode.PARTS_DAMAGED]
         assert made.text
-        assert part.endswith(".rels") or part in " ".join(damaged)
 
 
 @pytest.mark.parametrize(
