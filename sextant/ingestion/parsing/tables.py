@@ -150,7 +150,8 @@ def table_blocks(
     cells, thin = without_thin_rows(cells)
     cells, marked = join_signs(cells), marked - bisect_left(thin, marked)
     rows = lay_out(cells)
-    titles = 0 if marked else title_rows(rows)
+    titles = title_rows(rows)
+    titles, marked = (0, marked) if titles < marked else (titles, 0)
     yield from (Paragraph("".join(row), page) for row in rows[:titles])
     body = rows[titles:]
     across = {row - titles for row in rows_across(cells, max(map(len, rows), default=0))}
