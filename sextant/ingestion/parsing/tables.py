@@ -70,7 +70,8 @@ def without_thin_rows(cells: Sequence[SpannedCell]) -> tuple[list[SpannedCell], 
         row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)
     }
     thin = sorted((begun - with_text) | {row for row in begun - low if filled[row] < width})
-    return [_move_up(cell, thin) for cell in cells], thin
+    moved = [_move_up(cell, thin) for cell in cells]
+    return [cell for cell in moved if cell.rows], thin
 
 
 def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
@@ -78,8 +79,12 @@ def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
     return replace(cell, row=start, rows=end - start)
 
 
-def join_signs(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
-    """Return cells without the columns of signs that filings set beside figures: "$ | 17,556" and "(22 | )"."""
+def close_up(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
+    """Return cells without columns that a reader sees as none.
+
+    Those are the columns of signs that filings set beside figures ("$ | 17,556", "(22 | )"), and those in which no text
+    begins: the spacers among them, and the rest of a name that is set across two.
+    """
     texts = {(cell.row, cell.column): cell.text.strip() for cell in cells}
     columns = defaultdict[int, list[SpannedCell]](list)
     for cell in cells:
@@ -87,10 +92,11 @@ def join_signs(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
             columns[cell.column].append(cell)
     opening = {at for at, own in columns.items() if _are_signs(own, _OPENS_FIGURE, 1, texts)}
     closing = {at for at, own in columns.items() if _are_signs(own, _CLOSES_FIGURE, -1, texts)}
-    removed = sorted(opening | closing)
+    kept = {cell.column for cell in cells if cell.text.strip()} - opening - closing
+    removed = sorted({*range(_measure(cells)[0])} - kept)
     joined = list[SpannedCell]()
     for cell in cells:
-        if cell.columns == 1 and cell.column in removed:
+        if cell.columns == 1 and cell.column not in kept:
             continue
         before, behind = cell.column - 1, cell.column + cell.columns
         sign = texts.get((cell.row, before), "") if before in opening else ""
@@ -148,7 +154,7 @@ def table_blocks(
     width, height = _measure(cells)
     budget.spend(width * height)
     cells, thin = without_thin_rows(cells)
-    cells, marked = join_signs(cells), marked - bisect_left(thin, marked)
+    cells, marked = close_up(cells), marked - bisect_left(thin, marked)
     rows = lay_out(cells)
     titles = title_rows(rows)
     titles, marked = (0, marked) if titles < marked else (titles, 0)

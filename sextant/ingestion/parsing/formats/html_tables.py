@@ -15,8 +15,8 @@ from sextant.ingestion.parsing.blocks import Table
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
+    close_up,
     header_rows,
-    join_signs,
     lay_out,
     repeated_cells,
     rows_across,
@@ -266,7 +266,7 @@ def read_table(
     cells = list(_position_cells(rows, CellBudget(limits), read_cell))
     cells, thin = without_thin_rows(cells)
     rows = [row for at, row in enumerate(rows) if at not in thin]
-    cells = join_signs(cells)
+    cells = close_up(cells)
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
     while (

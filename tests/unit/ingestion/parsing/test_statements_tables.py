@@ -59,3 +59,17 @@ def test_blank_rows_part_no_header_and_the_rows_that_a_file_marks_may_go_on() ->
     table = read(rows, SpannedCell(0, 1, "Three months", columns=2), marked=2)
     assert table.header_rows == 2
     assert table.rows[1:] == [["", "2022", "2021"], ["Rent", "90", "80"]]
+
+
+def test_spacers_and_the_rest_of_a_name_set_across_two_columns_are_no_columns() -> None:
+    rows = [
+        ["", "", "2022", "", "2021"],
+        ["Rent", "", "90", "", "80"],
+        ["Fuel", "", "40", "", "30"],
+    ]
+    wide = [SpannedCell(1, 0, "Rent", columns=2), SpannedCell(2, 0, "Fuel", columns=2)]
+    assert read(rows, *wide).rows == [
+        ["", "2022", "2021"],
+        ["Rent", "90", "80"],
+        ["Fuel", "40", "30"],
+    ]
