@@ -55,47 +55,6 @@ def shares(needs: Sequence[int], weights: Sequence[float], total: int) -> list[i
     return given
 
 
-def share_out(
-    costs: Sequence[Sequence[int]], weights: Sequence[float], total: int
-) -> list[list[int]]:
-    """Choose which items of each group go into a prompt of `total` tokens.
-
-    Every group first fills its share with its items in order; one that does not fit is passed over
-    for shorter ones behind it. What the groups leave goes to items passed over, the first group's
-    first. So nothing is left out that would still have fitted.
-
-    Args:
-        costs: tokens of the items of each group, best first.
-        weights: of the groups, > 0; they count only when not everything fits.
-        total: tokens there are.
-
-    Returns:
-        For each group the places of the items kept, in order.
-    """
-    given = shares([sum(group) for group in costs], weights, total)
-    chosen = [
-        _filling(group, range(len(group)), budget)
-        for group, budget in zip(costs, given, strict=True)
-    ]
-    left = total - sum(costs[at][index] for at, indices in enumerate(chosen) for index in indices)
-    for at, group in enumerate(costs):
-        passed_over = [index for index in range(len(group)) if index not in chosen[at]]
-        more = _filling(group, passed_over, left)
-        left -= sum(group[index] for index in more)
-        chosen[at] = sorted([*chosen[at], *more])
-    return chosen
-
-
-def _filling(costs: Sequence[int], indices: Sequence[int], budget: int) -> list[int]:
-    """Return the `indices` that fit into the budget, taken one after the other."""
-    chosen = []
-    for index in indices:
-        if costs[index] <= budget:
-            chosen.append(index)
-            budget -= costs[index]
-    return chosen
-
-
 def knowledge_of(
     question: str,
     items: Sequence[RetrievedItem],
@@ -134,8 +93,8 @@ def knowledge_of(
 
 
 _PATH_SEPARATOR = " > "  # between headings
-# How passages and the reports that a call reads divide a budget that does not hold all of them.
-_WEIGHTS = (3.0, 1.0)
+# The part of a budget that reports get where not all fits.
+_OF_REPORTS = 0.25
 # How fast the shares of passages fall with their rank. An answer often stands some sentences beside the question's
 # words, which count for less with each. Chosen on xquad and lihua, by answers that a prompt of 1,600 tokens still has.
 _FALL = 1.5
@@ -256,20 +215,28 @@ def _trim_passage(
 def with_reports(
     items: Sequence[RetrievedItem], tokens: int, *, reports: bool = True
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage as in `lay_out_passages`.
+    """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage is always in.
 
-    Of what does not fit, each kind loses by need (`sextant.nodes.answers.passages`).
+    Reports get at least their share, and what the passages leave.
     """
     passages = [item for item in items if item.kind is ItemKind.CHUNK]
     found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []
-    at = next((index for index, item in enumerate(passages) if _cost(item) <= tokens), 0)
-    best, groups = passages[at : at + 1], [passages[at + 1 :], found]
-    costs = [list(map(_cost, group)) for group in groups]
-    chosen = share_out(costs, _WEIGHTS, tokens - sum(map(_cost, best)))
-    more, read = (
-        [group[index] for index in indices] for group, indices in zip(groups, chosen, strict=True)
-    )
-    return [*best, *more], read
+    best = _fill(passages, tokens)[:1] or passages[:1]
+    left = tokens - sum(map(_cost, best))
+    of_reports = min(sum(map(_cost, found)), int(left * _OF_REPORTS))
+    others = passages[passages.index(best[0]) + 1 :] if best else []
+    more = _fill(others, left - of_reports)
+    return [*best, *more], _fill(found, left - sum(map(_cost, more)))
+
+
+def _fill(items: Sequence[RetrievedItem], tokens: int) -> list[RetrievedItem]:
+    """Return the items that fit into `tokens`, taken one after the other."""
+    chosen = list[RetrievedItem]()
+    for item in items:
+        if (cost := _cost(item)) <= tokens:
+            chosen.append(item)
+            tokens -= cost
+    return chosen
 
 
 def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:

@@ -30,13 +30,7 @@ _LISTED = re.compile("、")
 MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|(?:al)?though|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
-# A number ahead of these is a name: 二级.
-_GRADES = {"级", "档", "审", "期"}
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
-# A definition at the beginning tells what the whole passage is about: 帕特纳赫峡谷（…）是一座…, Jacksonville is the ….
-_TOPIC = re.compile(
-    r"\W*([^，。,.;；:：、\d\n]{1,40}?)\s*(?:[（(]|是(?![否由])|\b(?:is|was|are|were) (?:an?|the|one)\b)"
-)
 
 
 def all_parts(items: Sequence[RetrievedItem]) -> list[EvidencePart]:
@@ -70,8 +64,7 @@ def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidenceP
 
 
 def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
-    topic = _TOPIC.match(item.text)
-    above = Text(f"{headings(item)} {topic[1] if topic else ''}")
+    above = Text(headings(item))
     spans = [span for span in sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
     pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
     for at, span in enumerate(spans):
@@ -169,11 +162,7 @@ def _split_counts(clause: str) -> list[str]:
 def _ahead_of_value(clause: str) -> str:
     """Return the text of a clause before its first number, which the next clause may leave out."""
     plain = plain_of(clause)
-    found = [
-        one
-        for one in normalise_values(clause)
-        if one.value.unit != ORDINAL and plain[one.end : one.end + 1] not in _GRADES
-    ]
+    found = [one for one in normalise_values(clause) if one.value.unit != ORDINAL]
     # A date ahead of another value is not what the clause is about: "Until 2023 the fee was 20 EUR".
     first = next((one for one in found if one.value.date is None), next(iter(found), None))
     return plain[: first.start] if first else clause

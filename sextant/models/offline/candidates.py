@@ -19,7 +19,7 @@ from sextant.models.offline.passages import (
     table_heads,
 )
 from sextant.models.offline.wording import Paraphrases, terms
-from sextant.text.characters import NOTE_MARK, find_whole, language_of, plain_of
+from sextant.text.characters import NOTE_MARK, language_of, plain_of
 from sextant.text.sentences import is_ended, sentence_spans
 from sextant.text.statements import REFERS_BACK, asks_of_orders, orders_answerer
 
@@ -92,10 +92,8 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
 # Tables of more rows, lists and code of more lines are not quoted whole.
 _MOST_ROWS, _MOST_LINES = 8, 12
 _MOST_BETWEEN = 3  # lines between two items of a numbered list
-_MOST_GAP = 4  # characters between a passage and the next one
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
-_ASKS_OF_EACH = re.compile(r"各|每[个個种種台款]|分别|分別|所有|全部|\b(?:each|every|all)\b")
 _POINTS_BELOW = re.compile(
     r"[:：]|[如以]下|下列|[下附]表|\b(?:below|following|follows?|table)\b", re.IGNORECASE
 )
@@ -108,8 +106,7 @@ def complete_lists(
 ) -> list[Span]:
     """Return `spans` with the list or code that the first of them to do so introduces, or the small table below the first.
 
-    Of a table, only the rows that share most with what the question says beyond the introducing line. A row stands for
-    all of its table where the question asks of each.
+    Of a table, only the rows that share most with what the question says beyond the introducing line.
     """
     if not spans:
         return []
@@ -119,14 +116,7 @@ def complete_lists(
     source, start, end = spans[at]
     text = items[source].text
     caption = text[start:end]
-    if is_row(caption) and _ASKS_OF_EACH.search(plain_of(question)):
-        rows = [(source, *span) for span in _read_rows_around(question, text, start)]
-        others = [one for one in spans if not is_row(items[one[0]].text[slice(*one[1:])])]
-        return [*rows, *others] if rows else list(spans)
     below: Sequence[tuple[int, int]] = list(_read_below(text, start, end))
-    if not below and not text[end:].strip(" *_\n"):
-        source, text = _read_behind(items, source)
-        below = list(_read_rows(text, list(_LINE.finditer(text))))
     if not below:
         return list(spans)
     first = [] if is_row(text[slice(*below[0])]) else [*spans[: at + 1]]
@@ -153,16 +143,6 @@ def _opens(text: str, span: Span, place: int) -> bool:
     """Return whether the sentence at this place introduces a list or code; only the first one, a table."""
     below = next(_read_below(text, *span[1:]), None)
     return below is not None and not (place and is_row(text[slice(*below)]))
-
-
-def _read_behind(items: Sequence[RetrievedItem], source: int) -> tuple[int, str]:
-    """Return the passage that goes on right behind another one, and its text; "" where none was found."""
-    end = int(items[source].metadata.get("end") or 0)
-    for at, item in enumerate(items):
-        gap = int(item.metadata.get("start") or 0) - end
-        if document_of(item) == document_of(items[source]) and end and 0 <= gap <= _MOST_GAP:
-            return at, item.text
-    return source, ""
 
 
 def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
@@ -238,17 +218,6 @@ def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int,
         yield from (
             span for span in quotable_spans(text) if rows[2].start() <= span[0] and span[1] <= last
         )
-
-
-def _read_rows_around(question: str, text: str, start: int) -> list[tuple[int, int]]:
-    """Return the rows of the small table that one of them stands in: those that the question names, or all."""
-    lines = list(_LINE.finditer(text))
-    above = [at for at, line in enumerate(lines) if line.end() <= start and line[0][0] != "|"]
-    rows = list(_read_rows(text, lines[above[-1] + 1 if above else 0 :]))
-    plain = plain_of(question)
-    items = ((row, plain_of(text[slice(*row)].partition(" |")[0])) for row in rows)
-    named = [row for row, item in items if not item.isdigit() and find_whole(plain, item)]
-    return named or rows
 
 
 def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:

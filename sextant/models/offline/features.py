@@ -84,6 +84,7 @@ _OWN_SHARE = 2 / 3
 _ALIKE = 0.8
 # A larger lead says no more.
 _MOST_LEAD = 1.5
+
 _LONGEST_LABEL = 40
 
 

@@ -10,9 +10,6 @@ from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.sentences import OF_ONE, OPERATION_NAMES, TEXTS
-from sextant.text.analysis import codes_in
-
-_MAX_NAME_CHARS = 40  # a longer text next to a code describes the row and does not name it
 
 
 class FindingWording:
@@ -27,7 +24,6 @@ class FindingWording:
     def __init__(self, table: DataTable, query: TableQuery, language: str) -> None:
         self._table, self._query = table, query
         self._texts, self.operations = TEXTS[language], OPERATION_NAMES[language]
-        self._naming = self._second_name()
 
     def text(self, key: str, of: int = 0, **values: object) -> str:
         """Return a sentence in the singular or plural, with the conditions of the query."""
@@ -59,19 +55,8 @@ class FindingWording:
         return " ".join(dict.fromkeys(parts))
 
     def name(self, row: int) -> str:
-        """Return the name of a row, with its second name, or its number."""
-        label = self.label(row) or self._texts["row"].format(row=row + 1)
-        called = "" if self._naming is None else self._table.rows[row][self._naming].strip()
-        return ", ".join(filter(None, [label, called if len(called) <= _MAX_NAME_CHARS else ""]))
-
-    def _second_name(self) -> int | None:
-        """Return the second column, if it names rows whose first column is a code."""
-        if len(self._table.columns) < 2 or self._query.subject != 0:
-            return None
-        first, second, *_ = self._table.columns
-        filled = (text for value in first.values if (text := value.text.strip()))
-        named = second.kind is ValueKind.TEXT and all(map(codes_in, filled))
-        return second.index if named and not second.repeats else None
+        """Return the name of a row, or its number."""
+        return self.label(row) or self._texts["row"].format(row=row + 1)
 
     def label(self, row: int) -> str:
         """Return the cell that names a row."""

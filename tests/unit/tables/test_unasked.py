@@ -254,12 +254,6 @@ def test_how_many_there_are_of_several_rows_is_what_they_add_up_to() -> None:
     assert "42" in graz.text
 
 
-def test_a_row_with_a_code_is_told_with_its_name() -> None:
-    [most] = unasked("Which branch has the largest staff?", BRANCHES, "en")
-    assert "(B-2, Ben)" in most.text
-    assert most.about == "B-2"
-
-
 PAID = make_table(
     [
         ["Date", "Shop", "Amount"],

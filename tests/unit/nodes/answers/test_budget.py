@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.answers.passages import share_out, shares
+from sextant.nodes.answers.passages import shares
 
 COSTS = st.lists(st.lists(st.integers(1, 400), max_size=12), min_size=3, max_size=3)
 WEIGHTS = st.lists(st.floats(0.1, 10), min_size=3, max_size=3)
@@ -22,27 +22,6 @@ def test_no_more_is_given_than_there_is_or_than_is_needed(
     assert all(portion <= need for portion, need in zip(given_out, needs, strict=True))
 
 
-@given(COSTS, WEIGHTS)
-def test_when_all_of_it_fits_all_of_it_is_kept(
-    costs: list[list[int]], weights: list[float]
-) -> None:
-    total = sum(map(sum, costs))
-    assert share_out(costs, weights, total) == [list(range(len(group))) for group in costs]
-
-
-@given(COSTS, WEIGHTS, TOTAL)
-def test_nothing_is_left_out_that_would_still_have_fitted(
-    costs: list[list[int]], weights: list[float], total: int
-) -> None:
-    kept = share_out(costs, weights, total)
-    used = sum(group[place] for group, places in zip(costs, kept, strict=True) for place in places)
-    assert used <= total
-    for group, places in zip(costs, kept, strict=True):
-        assert places == sorted(set(places))
-        cut = [cost for place, cost in enumerate(group) if place not in places]
-        assert all(cost > total - used for cost in cut)
-
-
 @given(WEIGHTS, st.integers(30, 3000))
 def test_groups_in_equal_need_divide_by_weight(weights: list[float], total: int) -> None:
     given_out = shares([total] * 3, weights, total)
@@ -53,7 +32,3 @@ def test_groups_in_equal_need_divide_by_weight(weights: list[float], total: int)
 
 def test_what_a_modest_group_leaves_goes_to_the_others() -> None:
     assert shares([10, 500, 500], [1, 1, 1], 310) == [10, 150, 150]
-
-
-def test_an_item_that_does_not_fit_is_passed_over_for_shorter_ones_behind_it() -> None:
-    assert share_out([[50, 90, 30]], [1], 100) == [[0, 2]]
