@@ -19,8 +19,7 @@ from sextant.ingestion.parsing.blocks import Word
 
 _TOKEN = re.compile(r"[^\W_]+")
 _MOST_PARTS = 100  # of what is one token on the one side and divided on the other
-_NEAR = 3  # characters, or tokens, ahead: bars of a table; what a raised figure or leaders may take
-_HYPHENS = "-\u2010"
+_NEAR = 3  # tokens ahead: what a raised figure or leaders may take
 _BACK = 4  # a step back counts as so many ahead
 _MOST_TRIED = 40  # words that say the same, from the nearest on
 
@@ -45,26 +44,7 @@ def locate_words(
         offset: of the block in the document's text.
         is_table: whether neighbours in the text may be drawn apart, so that a token is found without the next one.
     """
-    placed, at = list[PlacedText](), 0
-    for index, word in enumerate(words):
-        shown = word.text
-        length = len(shown)
-        start = text.find(shown, at, at + length + _NEAR)
-        if start < 0 and shown[-1] in _HYPHENS:
-            length -= 1
-            start = text.find(shown[:-1], at, at + length + _NEAR)
-        if start < 0 or (
-            start > at and text[at:start] != " " and any(map(str.isalnum, text[at:start]))
-        ):
-            rest = _WordFinder(text[at:], words[index:], offset + at, is_table=is_table)
-            return [*placed, *rest.locate()]
-        at = start + length
-        placed.append(_assign_box(word, offset + start, offset + at))
-    return placed
-
-
-def _assign_box(word: Word, start: int, end: int) -> PlacedText:
-    return PlacedText(start, end, word.page, word.x0, word.y0, word.x1, word.y1)
+    return [*_WordFinder(text, words, offset, is_table=is_table).locate()]
 
 
 class _WordFinder:
@@ -138,12 +118,6 @@ class _WordFinder:
 
     def _placed(self, stored: int, drawn: int, counts: tuple[int, int]) -> Iterator[PlacedText]:
         """Yield each of the words, or what of it matches, with its place in the text."""
-        if counts == (1, 1):
-            token = self._stored[stored]
-            yield from self._with_box(
-                self._drawn[drawn], token.start, token.start + len(token.text)
-            )
-            return
         at = [
             *chain.from_iterable(
                 range(token.start, token.start + len(token.text))
@@ -162,7 +136,8 @@ class _WordFinder:
         if begin >= 0 and self._text.startswith(word.text, begin):
             if token.is_first:
                 begin += self._offset
-                yield _assign_box(word, begin, begin + length)
+                box = (word.page, word.x0, word.y0, word.x1, word.y1)
+                yield PlacedText(begin, begin + length, *box)
             return
         letter = (word.x1 - word.x0) / length
         stop = token.start + len(token.text)
