@@ -115,12 +115,9 @@ class Page:
         x, y, (width, height) = self._left, self._top, self._size
         x0, x1 = (left - x) / width, (right - x) / width
         y0, y1 = (y - top) / height, (y - bottom) / height
-        return self._turn_back(x0, y0, x1, y1) if self._sideways else (x0, y0, x1, y1)
-
-    def _turn_back(
-        self, x0: float, y0: float, x1: float, y1: float
-    ) -> tuple[float, float, float, float]:
-        """Return a box of a page that was turned to be read where it stands on the page as it is shown."""
+        if not self._sideways:
+            return x0, y0, x1, y1
+        # A page that was turned to be read: where the box stands on the page as it is shown.
         return (y0, 1 - x1, y1, 1 - x0) if self._sideways == 90 else (1 - y1, x0, 1 - y0, x1)
 
     def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
@@ -248,9 +245,8 @@ class Page:
         return text
 
     def _find_words(self, text: str, plain: str) -> None:
-        """Note the place and the box of each word. Pages have thousands, so calls are avoided here."""
+        """Note the place and the box of each word."""
         number, find_sides = self.number, self._chars.find_sides
-        x, y, (width, height) = self._left, self._top, self._size
         for found in BOXED.finditer(text):
             start, end = found.span()
             left, high, right, low, left2, high2, right2, low2 = find_sides(start, end - 1)
@@ -260,10 +256,7 @@ class Page:
             top = high if high > high2 else high2
             self._starts.append(start)
             self._spans.append((left, end, right, low, high, low2, high2))
-            x0, x1 = (left - x) / width, (right - x) / width
-            y0, y1 = (y - top) / height, (y - bottom) / height
-            if self._sideways:
-                x0, y0, x1, y1 = self._turn_back(x0, y0, x1, y1)
+            x0, y0, x1, y1 = self._to_shares(left, top, right, bottom)
             if x0 < 1 and y0 < 1 and x1 > 0 and y1 > 0:
                 self._shown_starts.append(start)
                 self._shown.append(Word(plain[start:end], number, x0, y0, x1, y1))
