@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
-from sextant.ingestion.parsing.formats.opc import Element, qn
+from sextant.ingestion.parsing.formats.opc import Element, qn, read_number
 from sextant.ingestion.parsing.number_formats import format_value
 
 _AXES = {qn("c:catAx"), qn("c:dateAx"), qn("c:valAx"), qn("c:serAx")}
@@ -120,7 +120,9 @@ def _points(source: Element | None, code: str) -> _Values:
     for point in source.iter(qn("c:pt")):
         text = (point.findtext(qn("c:v")) or "").strip()
         code_of_point = code or point.get("formatCode") or common
-        shown[_index(point)] = _format_number(text, code_of_point) if is_numbers else text
+        shown[read_number(point.get("idx"), 0)] = (
+            _format_number(text, code_of_point) if is_numbers else text
+        )
     return shown
 
 
@@ -133,7 +135,10 @@ def _format_of(source: Element | None) -> str:
 def _join_levels(levels: Sequence[Element]) -> _Values:
     """Return names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2"."""
     read = [
-        {_index(point): point.findtext(qn("c:v")) or "" for point in one.iter(qn("c:pt"))}
+        {
+            read_number(point.get("idx"), 0): point.findtext(qn("c:v")) or ""
+            for point in one.iter(qn("c:pt"))
+        }
         for one in levels
     ]
     joined = _Values()
@@ -186,8 +191,3 @@ def _title(title: Element | None) -> str:
     if not texts:
         texts = [node.text or "" for node in title.iter(qn("c:v"))]
     return " ".join("".join(texts).split())
-
-
-def _index(point: Element) -> int:
-    index = point.get("idx", "0")
-    return int(index) if index.isdigit() else 0

@@ -25,7 +25,7 @@ from sextant.ingestion.parsing.formats.docx_text import (
     plain_text,
 )
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
-from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn, read_number
 from sextant.ingestion.parsing.formats.stories import (
     StoryWriter,
     without_page_numbers,
@@ -193,10 +193,10 @@ class _StoryReader:
             int, int
         ] = {}  # column → index in `found` of the cell that goes on downwards
         for row, line in enumerate(lines):
-            column = _number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
+            column = read_number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
             for element in _inside(line, qn("w:tc")):
                 properties = element.find(qn("w:tcPr"))
-                columns = max(_number(value_of(properties, "w:gridSpan"), 1), 1)
+                columns = max(read_number(value_of(properties, "w:gridSpan"), 1), 1)
                 merge = properties.find(qn("w:vMerge")) if properties is not None else None
                 goes_on = merge is not None and merge.get(qn("w:val")) != "restart"
                 if goes_on and column in open_merges:
@@ -246,7 +246,3 @@ def _inside(element: Element, tag: str) -> Iterator[Element]:
             yield child
         elif child.tag not in _DELETED and child.tag not in _PROPERTIES:
             yield from _inside(child, tag)
-
-
-def _number(value: str | None, default: int) -> int:
-    return int(value) if value is not None and value.isdigit() else default

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from sextant.ingestion.parsing.formats.numbering import ListLevel, NumberedList
-from sextant.ingestion.parsing.formats.opc import Element, qn
+from sextant.ingestion.parsing.formats.opc import Element, qn, read_number
 from sextant.ingestion.parsing.formats.stories import Look
 
 _VAL = qn("w:val")
@@ -49,13 +49,12 @@ class Numbering:
 def _levels(element: Element) -> dict[int, ListLevel]:
     levels: dict[int, ListLevel] = {}
     for node in element.findall(qn("w:lvl")):
-        start, restart = value_of(node, "w:start") or "0", value_of(node, "w:lvlRestart") or ""
-        levels[min(int(node.get(qn("w:ilvl"), "0")), _DEEPEST)] = ListLevel(
+        levels[min(read_number(node.get(qn("w:ilvl")), 0), _DEEPEST)] = ListLevel(
             value_of(node, "w:numFmt") or "decimal",
             value_of(node, "w:lvlText") or "",
-            int(start) if start.isdigit() else 0,
+            read_number(value_of(node, "w:start"), 0),
             node.find(qn("w:isLgl")) is not None,
-            int(restart) if restart.isdigit() else None,
+            read_number(value_of(node, "w:lvlRestart"), None),
         )
     return levels
 
@@ -65,10 +64,10 @@ def _overridden(element: Element, shared: NumberedList) -> NumberedList:
     levels, begins_anew = dict(shared.levels), False
     for override in element.findall(qn("w:lvlOverride")):
         levels |= _levels(override)
-        depth = int(override.get(qn("w:ilvl"), "0"))
-        start = value_of(override, "w:startOverride") or ""
-        if depth in levels and start.isdigit():
-            levels[depth], begins_anew = replace(levels[depth], start=int(start)), True
+        depth = read_number(override.get(qn("w:ilvl")), 0)
+        start = read_number(value_of(override, "w:startOverride"), None)
+        if depth in levels and start is not None:
+            levels[depth], begins_anew = replace(levels[depth], start=start), True
     return NumberedList(levels, {} if begins_anew else shared.counts)
 
 
@@ -202,12 +201,12 @@ def is_on(parent: Element | None, name: str, *, inherited: bool = False) -> bool
 def _with_look(style: Style, look: Element | None) -> Style:
     if look is None:
         return style
-    size = value_of(look, "w:sz") or ""
+    size = read_number(value_of(look, "w:sz"), None)
     fonts = look.find(qn("w:rFonts"))
     font = None if fonts is None else fonts.get(qn("w:ascii")) or fonts.get(qn("w:asciiTheme"))
     return replace(
         style,
-        size=int(size) / 2 if size.isdigit() else style.size,  # w:sz counts half points
+        size=style.size if size is None else size / 2,  # w:sz counts half points
         bold=is_on(look, "w:b", inherited=style.bold),
         font=font or style.font,
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
@@ -226,14 +225,13 @@ def _shifted(look: Element) -> str:
 def _with_properties(style: Style, properties: Element | None) -> Style:
     if properties is None:
         return style
-    outline = value_of(properties, "w:outlineLvl")
+    outline = read_number(value_of(properties, "w:outlineLvl"), None)
     level = style.level
-    if outline is not None and outline.isdigit():
-        level = int(outline) + 1 if int(outline) < 9 else None  # 9: body text (ECMA-376 17.3.1.20)
+    if outline is not None:
+        level = outline + 1 if outline < 9 else None  # 9: body text (ECMA-376 17.3.1.20)
     listed = properties.find(qn("w:numPr"))
     list_id, depth = style.list_id, style.list_depth
     if listed is not None:
         list_id = value_of(listed, "w:numId") or list_id
-        given = value_of(listed, "w:ilvl") or ""
-        depth = min(int(given), _DEEPEST) if given.isdigit() else depth
+        depth = min(read_number(value_of(listed, "w:ilvl"), depth), _DEEPEST)
     return replace(style, level=level, list_id=list_id, list_depth=depth)

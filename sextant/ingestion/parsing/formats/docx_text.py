@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
 from sextant.ingestion.parsing.formats.numbering import format_number
-from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
+from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn, read_number
 from sextant.ingestion.parsing.formats.stories import (
     LINK_FIELD,
     PAGE_FIELD,
@@ -245,8 +245,8 @@ def _form_value(form: Element) -> str:
         return "☒" if is_on(box, name) else "☐"
     if choices is not None:
         entries = [entry.get(qn("w:val"), "") for entry in choices.findall(qn("w:listEntry"))]
-        chosen = value_of(choices, "w:result") or value_of(choices, "w:default") or "0"
-        return entries[int(chosen)] if chosen.isdigit() and int(chosen) < len(entries) else ""
+        chosen = read_number(value_of(choices, "w:result") or value_of(choices, "w:default"), 0)
+        return entries[chosen] if chosen < len(entries) else ""
     return ""
 
 

@@ -15,7 +15,7 @@ from openpyxl.utils.escape import unescape
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph
 from sextant.ingestion.parsing.formats.charts import read_chart
-from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
+from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn, read_number
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.lines import could_be_heading, join_figure
@@ -280,8 +280,7 @@ def _diagram_lines(part: PackagePart, omissions: Omissions) -> list[str]:
     children = defaultdict[str, list[tuple[int, str]]](list)
     for edge in part.root.iter(qn("dgm:cxn")):
         if edge.get("type", "parOf") == "parOf":
-            order = edge.get("srcOrd", "0")
-            rank = int(order) if order.isdigit() else 0
+            rank = read_number(edge.get("srcOrd"), 0)
             children[edge.get("srcId")].append((rank, edge.get("destId")))
     inner = {child for group in children.values() for _, child in group}
     lines, seen = list[str](), set[str]()

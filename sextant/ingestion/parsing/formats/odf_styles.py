@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from sextant.domain.errors import FileBroken, FileEncrypted
 from sextant.ingestion.parsing.formats.numbering import BULLET, ListLevel, NumberedList
-from sextant.ingestion.parsing.formats.opc import Archive, Element, qn, read_xml
+from sextant.ingestion.parsing.formats.opc import Archive, Element, qn, read_number, read_xml
 from sextant.ingestion.parsing.formats.stories import Look
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -118,7 +118,7 @@ def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
     name = element.get(qn("style:display-name")) or element.get(qn("style:name"), "")
     level = element.get(qn("style:default-outline-level"))
     if level is not None:
-        look = replace(look, level=int(level) if level.isdigit() and level != "0" else None)
+        look = replace(look, level=read_number(level, None) or None)
     look = replace(
         look,
         is_title=look.is_title or name == "Title",
@@ -190,12 +190,15 @@ class OdfNumbering:
 
 def _levels(style: Element | None) -> dict[int, ListLevel]:
     """Return how the levels of a list are numbered, by depth from 0; none for one without a number."""
-    elements = {_number(one, "text:level", 0): one for one in (style if style is not None else ())}
+    elements = {
+        read_number(one.get(qn("text:level")), 0): one
+        for one in (style if style is not None else ())
+    }
     formats = {level: one.get(qn("style:num-format"), "") for level, one in elements.items()}
     levels = dict[int, ListLevel]()
     for level, element in elements.items():
         if formats[level] and level:
-            shown = min(_number(element, "text:display-levels", 1), level)
+            shown = min(read_number(element.get(qn("text:display-levels")), 1), level)
             places = (at for at in range(level - shown + 1, level + 1) if formats.get(at))
             before, behind = (
                 element.get(qn(f"style:num-{name}"), "") for name in ("prefix", "suffix")
@@ -203,11 +206,6 @@ def _levels(style: Element | None) -> dict[int, ListLevel]:
             levels[level - 1] = ListLevel(
                 _FORMATS.get(formats[level], "decimal"),
                 f"{before}{'.'.join(f'%{at}' for at in places)}{behind}",
-                _number(element, "text:start-value", 1),
+                read_number(element.get(qn("text:start-value")), 1),
             )
     return levels
-
-
-def _number(element: Element | None, name: str, default: int) -> int:
-    value = element.get(qn(name)) if element is not None else None
-    return int(value) if value is not None and value.isdigit() and len(value) < 8 else default

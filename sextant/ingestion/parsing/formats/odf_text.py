@@ -18,7 +18,7 @@ from sextant.ingestion.parsing.formats.odf_styles import (
     OdfStyle,
     OdfStyles,
 )
-from sextant.ingestion.parsing.formats.opc import Element, qn
+from sextant.ingestion.parsing.formats.opc import Element, qn, read_number
 from sextant.ingestion.parsing.formats.stories import (
     PAGE_MARK,
     StoryLine,
@@ -130,7 +130,7 @@ class OdfReader:
         level = element.get(qn("text:outline-level")) or (
             element.get(qn("text:level")) if element.tag == qn("text:h") else None
         )
-        level = int(level) if level is not None and level.isdigit() else style.level
+        level = read_number(level, style.level)
         if level and element.tag == qn("text:h") and not label:
             label = self._context.numbering.heading_label(level)
         if text.strip():
@@ -152,8 +152,7 @@ class OdfReader:
         for item in listed.iterchildren(qn("text:list-item"), qn("text:list-header")):
             label = ""
             if item.tag == qn("text:list-item"):
-                start = item.get(qn("text:start-value"), "")
-                first = int(start) if start.isdigit() and len(start) < 8 else None
+                first = read_number(item.get(qn("text:start-value")), None)
                 inner = next(item.iterchildren(qn("text:p"), qn("text:h")), None)
                 if inner is not None:
                     label = self._context.numbering.item_label(key, style, level, first)
@@ -349,5 +348,4 @@ def spans_of(cell: Element) -> tuple[int, int]:
 
 def count_of(element: Element, name: str) -> int:
     """Return a count from an attribute, 1 where it is missing."""
-    value = element.get(qn(name), "1")
-    return max(int(value), 1) if value.isdigit() and len(value) < 8 else 1
+    return max(read_number(element.get(qn(name)), 1), 1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from io import BytesIO
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
 from lxml import etree
@@ -18,6 +18,7 @@ from sextant.domain.errors import FileBroken
 from sextant.ingestion.parsing.limits import DAMAGED
 
 Element = Any  # of lxml, which ships no types
+T = TypeVar("T")
 
 NAMESPACES = {
     "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
@@ -50,6 +51,7 @@ _OPEN_DOCUMENT = {
 # What the namespace of the root element of a part begins with.
 _OWNERS = ("http://schemas.openxmlformats.org/", "http://schemas.microsoft.com/")
 # Both editions of the standard share the last segment of the relationship types.
+_MOST_DIGITS = 8
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 MAIN, CORE = "officeDocument", "core-properties"
 # Names of the strict edition, which are read as those of the transitional one.
@@ -265,6 +267,12 @@ def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> El
         return etree.fromstring(content, parser)
     except etree.XMLSyntaxError:  # also where it recovers: bytes that begin with NUL give nothing
         return None
+
+
+def read_number(text: str | None, default: T) -> int | T:
+    """Return a whole number as attributes have it; `default` for anything else, and for one that no document needs."""
+    is_number = text is not None and text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS
+    return int(text) if text is not None and is_number else default
 
 
 def _broken(reason: str) -> FileBroken:

@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.drawingml import (
     paragraph_text,
 )
 from sextant.ingestion.parsing.formats.numbering import format_number
-from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn, read_number
 from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
@@ -29,6 +29,7 @@ from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 from sextant.text.characters import has_cjk
 
+_DEEPEST = 8  # a list has nine levels
 _TITLES = {"title", "ctrTitle"}
 _FURNITURE = {"ftr", "hdr", "dt", "sldNum"}
 _SHAPES = {qn("p:sp"), qn("p:pic"), qn("p:graphicFrame"), qn("p:grpSp"), qn("p:cxnSp")}
@@ -182,8 +183,8 @@ class _Slide:
         for paragraph in body.iterchildren(qn("a:p")) if body is not None else ():
             text = paragraph_text(paragraph, part, self._omissions)
             properties = paragraph.find(qn("a:pPr"))
-            level = properties.get("lvl", "0") if properties is not None else "0"
-            depth = int(level) if level.isdigit() else 0
+            level = properties.get("lvl") if properties is not None else None
+            depth = min(read_number(level, 0), _DEEPEST)
             if text:
                 label = _label(properties, depth, counts) or ("- " if depth else "")
                 lines.append(f"{'  ' * depth}{label}{text}")
@@ -301,8 +302,7 @@ def _label(properties: Element | None, depth: int, counts: dict[int, int]) -> st
     if listed is None:
         counts.pop(depth, None)
         return ""
-    start = listed.get("startAt", "1")
-    counts[depth] = counts.get(depth, int(start) - 1 if start.isdigit() else 0) + 1
+    counts[depth] = counts.get(depth, read_number(listed.get("startAt"), 1) - 1) + 1
     scheme = listed.get("type", "arabicPeriod")
     pattern = next((text for end, text in _AROUND.items() if scheme.endswith(end)), "{}")
     base = (

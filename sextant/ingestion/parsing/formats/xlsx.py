@@ -20,7 +20,7 @@ from openpyxl.utils.escape import unescape
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader
-from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn, read_number
 from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
@@ -93,9 +93,8 @@ def _rank_cell(cell: str) -> tuple[int, int, str]:
 
 def _corner(anchor: Element) -> tuple[int, int]:
     """Return the row and the column in which something that floats over a sheet begins."""
-    found = (anchor.findtext(f"{{*}}from/{{*}}{name}") or "" for name in ("row", "col"))
-    row, column = (int(text) if text.isdecimal() else 0 for text in found)
-    return row, column
+    row, column = (anchor.findtext(f"{{*}}from/{{*}}{name}") for name in ("row", "col"))
+    return read_number(row, 0), read_number(column, 0)
 
 
 def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:
@@ -215,7 +214,7 @@ class Workbook:
         styles = self._shared("styles", "{*}cellXfs/{*}xf")
         self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
         fonts = [*map(_is_struck, self._shared("styles", "{*}fonts/{*}font"))]
-        numbers = (_number(one.get("fontId")) or 0 for one in styles)
+        numbers = (read_number(one.get("fontId"), 0) for one in styles)
         self._struck = [number < len(fonts) and fonts[number] for number in numbers]
 
     def sheets(self) -> list[Sheet]:
@@ -257,7 +256,7 @@ class Workbook:
             elif element.tag.endswith("mergeCell"):
                 ranges.merges += [element.get("ref", "")][: _MOST_MERGES - len(ranges.merges)]
             else:
-                number = _number(element.get("r")) or number + 1
+                number = read_number(element.get("r"), 0) or number + 1
                 yield number, dict(self._cells(element, ranges))
                 element.clear()
                 while element.getprevious() is not None:
@@ -274,7 +273,7 @@ class Workbook:
             column = column_index_from_string(reference[1]) if reference else column + 1
             if column > MAX_COLUMNS:
                 return
-            style = _number(cell.get("s")) or 0
+            style = read_number(cell.get("s"), 0)
             code = self._formats[style] if style < len(self._formats) else GENERAL
             value = self._value(cell, code)
             has_formula = cell.find(_FORMULA) is not None
@@ -301,7 +300,7 @@ class Workbook:
     def _read(self, kind: str, text: str, code: str) -> CellValue | None:
         match kind:
             case "s":
-                return self._string(_number(text))
+                return self._string(read_number(text, None))
             case "b":
                 return text.strip() not in {"0", "false"}
             case "n":
@@ -367,7 +366,3 @@ def _unescaped(text: str) -> str:
     """Return text with the characters that XML cannot hold, which are written `_x000D_`."""
     found: str = unescape(text) if "_x" in text else text
     return found
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else None

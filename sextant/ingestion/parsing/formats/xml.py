@@ -15,7 +15,7 @@ from sextant.ingestion.parsing.blocks import Blocks, lines_of
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.json import Json, json_blocks
-from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.opc import Element, read_number
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
@@ -264,9 +264,8 @@ def _holds_blocks(element: Element) -> bool:
 def _spans(cell: Element) -> str:
     """Return the attributes of a merged cell, as pages or as CALS tables have them."""
     across, down = cell.get("colspan", ""), cell.get("rowspan", "")
-    more = cell.get("morerows", "")
-    if more.isdigit():
-        down = str(int(more[:4]) + 1)
+    if more := read_number(cell.get("morerows"), 0):
+        down = str(more + 1)
     first, last = cell.get("namest"), cell.get("nameend")
     group = next(cell.iterancestors("{*}tgroup"), None) if first and last else None
     if group is not None:
