@@ -237,6 +237,19 @@ async def test_of_other_sites_only_studio_s_page_may_ask(
         assert (await client.post("/assistants/search", json={})).status_code == status
 
 
+async def test_a_chat_page_of_another_site_may_ask_whether_the_server_is_there(server: str) -> None:
+    asked = {
+        "Origin": "https://chat.example",
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "x-api-key",
+    }
+    async with httpx.AsyncClient(base_url=server, headers=asked, timeout=60) as page:
+        allowed = [(await page.options(path)).headers for path in ("/info", "/threads/search")]
+        ours = (await page.options("/api/graphs")).headers
+    assert all(one["access-control-allow-origin"] == "*" for one in allowed)
+    assert "access-control-allow-headers" not in ours
+
+
 @pytest.mark.parametrize(
     "fetched", [{"Origin": "https://other.example"}, {"Sec-Fetch-Site": "cross-site"}]
 )

@@ -19,11 +19,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import SextantError
 from sextant.server.connections import HttpMiddleware
-from sextant.server.edge.foreign import LibraryRoutes
+from sextant.server.edge.foreign import LibraryRoutes, is_preflight
 from sextant.server.edge.limits import BodyLimit, Slots, path_of
 from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import RequestMeasurements, request_id
 from sextant.server.observe.metrics import Metrics
+from sextant.server.routing import is_guarded
 from sextant.stores.postgresql.watched import limit_statements
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")
@@ -63,7 +64,9 @@ class Methods(HttpMiddleware):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
+        routes = _routes(scope) if scope["method"] == "OPTIONS" else []
+        # LangGraph answers other pages that ask for its own routes, such as agent-chat-ui for /info.
+        if routes and (is_guarded(routes[0]) or not is_preflight(scope)):
             scope["route"] = routes[0]  # for metrics and logs
             methods = _methods_of(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)

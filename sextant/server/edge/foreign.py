@@ -100,7 +100,7 @@ async def _require_allowed(scope: Scope) -> None:
     """
     ours: Sequence[BaseRoute] = scope["app"].state.sextant_routes
     routes: Sequence[BaseRoute] = scope["app"].router.routes
-    if len(routes) == len(ours) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
+    if len(routes) == len(ours) or scope.get("root_path") == _IN_PROCESS or is_preflight(scope):
         return
     route, other_methods = _find_route(routes, scope)
     if route is None or _is_ours(route, ours):
@@ -149,7 +149,7 @@ async def _require_permission(scope: Scope, permission: Permission) -> None:
         raise Forbidden(f"This key lacks the permission {permission.value!r}.")
 
 
-def _is_preflight(scope: Scope) -> bool:
+def is_preflight(scope: Scope) -> bool:
     """Return whether the request is a CORS preflight, which LangGraph answers before any route."""
     headers = Headers(scope=scope)
     return (
