@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -85,12 +84,11 @@ W = TypeVar("W", bound=Wire)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An upload: its files, the errors of refused ones by index, and a hash of everything in it."""
+    """An upload: its files, and the errors of refused ones by index."""
 
     graph_id: str
     uploads: list[Upload]
     refused: dict[int, SextantError]
-    sha256: str
 
 
 class Uploads:
@@ -238,23 +236,13 @@ def _upload(options: UploadOptions, name: str, content: bytes) -> Upload:
 def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:
     """Check size and format of the files; a worker parses them."""
     limits, refused = Limits.of(settings), dict[int, SextantError]()
-    digest = hashlib.sha256(graph_id.encode())
     for index, upload in enumerate(uploads):
-        reason = (
-            upload.source,
-            upload.filename,
-            upload.external_id,
-            upload.metadata,
-            upload.replaces,
-        )
-        digest.update(orjson.dumps(reason, option=orjson.OPT_SORT_KEYS))
-        digest.update(hashlib.sha256(upload.content).digest())
         try:
             check_size(upload.content, upload.filename, limits)
             detect(upload.content, upload.filename)
         except SextantError as error:
             refused[index] = error
-    return Received(graph_id, uploads, refused, digest.hexdigest())
+    return Received(graph_id, uploads, refused)
 
 
 def filename_of(sent: str | None) -> str:

@@ -1,7 +1,4 @@
-"""Store API keys: the owner creates and revokes them, the serving role verifies them.
-
-Also here: answers to requests with an Idempotency-Key, given again to the same request.
-"""
+"""Store API keys: the owner creates and revokes them, the serving role verifies them."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from psycopg.rows import DictRow, dict_row
-from psycopg.types.json import Jsonb
 
-from sextant.domain.errors import ConflictError, OptionInvalid, SettingsInvalid
+from sextant.domain.errors import OptionInvalid, SettingsInvalid
 from sextant.domain.scope import ApiKey, NewSecret, Permission, Scope, new_secret
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
@@ -23,49 +19,7 @@ from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import limit_statements
 from sextant.text.characters import clean_text
 
-_SQL = load_queries("idempotency")
-_AGE = timedelta(hours=24)
-# Keys of one user. An answer has up to 20 documents of about 200 bytes, so at most 40 MB.
-MAX_KEYS = 10_000
-
-
-class Idempotency:
-    """Read and write answers by idempotency key; every call sees one user."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def begin(self, user_id: str, key: str, request_sha256: str) -> Any:  # noqa: ANN401
-        """Return the answer to this request; None if it is new or was never answered.
-
-        Raises:
-            ConflictError: the key was used for another request.
-        """
-        values = {"user_id": user_id, "key": key, "request_sha256": request_sha256, "age": _AGE}
-        async with self._database.transaction(user_id) as connection:
-            await connection.execute(_SQL["forget_old"], values)
-            begun = await connection.execute(_SQL["begin"], values)
-            if begun.rowcount:
-                await connection.execute(
-                    _SQL["forget_most"], {"user_id": user_id, "most": MAX_KEYS}
-                )
-            found = await (await connection.execute(_SQL["find"], values)).fetchone()
-        if found is None or found[0] != request_sha256:
-            raise ConflictError(
-                "This Idempotency-Key was used for another request.",
-                next_step="Use a new key for every new request, and the same key to repeat it.",
-                field="Idempotency-Key",
-            )
-        return found[1]
-
-    async def finish(self, user_id: str, key: str, request_sha256: str, answer: object) -> None:
-        """Store the answer to a request; `answer` is any JSON value."""
-        values = {"user_id": user_id, "key": key, "request_sha256": request_sha256}
-        async with self._database.transaction(user_id) as connection:
-            await connection.execute(_SQL["finish"], values | {"answer": Jsonb(answer)})
-
-
-_API_KEY_SQL = load_queries("api_keys")
+_SQL = load_queries("api_keys")
 # The user is unknown until a key is verified; without a tenant no table shows a row.
 _NO_TENANT = ""
 
@@ -98,9 +52,7 @@ class ApiKeyStore:
         with limit_statements(self._database.settings.database_timeout):
             async with self._database.transaction(_NO_TENANT) as connection:
                 cursor = connection.cursor(row_factory=dict_row)
-                row = await (
-                    await cursor.execute(_API_KEY_SQL["use"], {"digest": digest})
-                ).fetchone()
+                row = await (await cursor.execute(_SQL["use"], {"digest": digest})).fetchone()
         return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
 
     async def exist(self) -> bool:
@@ -110,7 +62,7 @@ class ApiKeyStore:
             DatabaseUnavailable: the server does not answer.
         """
         with limit_statements(self._database.settings.database_timeout):
-            [row] = await self._database.read(_NO_TENANT, _API_KEY_SQL["exist"], {})
+            [row] = await self._database.read(_NO_TENANT, _SQL["exist"], {})
         return bool(row["found"])
 
     async def create(
@@ -185,7 +137,7 @@ class ApiKeyStore:
     async def _owner(self, name: str, values: Mapping[str, Any]) -> list[DictRow]:
         async with self._database.owner() as connection:
             cursor = connection.cursor(row_factory=dict_row)
-            return await (await cursor.execute(_API_KEY_SQL[name], values)).fetchall()
+            return await (await cursor.execute(_SQL[name], values)).fetchall()
 
 
 def _after(lifetime: timedelta | None) -> datetime | None:

@@ -41,21 +41,10 @@ from sextant.server.schemas.documents import (
 )
 from sextant.server.schemas.wire import OfAnyGraph
 from sextant.server.uploading import Received, watch
-from sextant.stores.api_keys import Idempotency
 from sextant.stores.work.queue import UploadStatus
 
 router = new_router("documents")
 
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
-        description="Made by you for this upload: sent again with it, it gets the same answer.",
-    ),
-]
 DocumentName = Annotated[
     str | None,
     AfterValidator(storable),
@@ -123,21 +112,10 @@ IfNoneMatch = Annotated[
     responses=problems(400, 408, 409, 415),
     openapi_extra=_UPLOAD,
 )
-async def upload(
-    request: Request, principal: Writer, idempotency_key: IdempotencyKey = None
-) -> UploadBody:
+async def upload(request: Request, principal: Writer) -> UploadBody:
     """Upload files or a text to a knowledge base; workers ingest them, and `events` reports their progress."""
-    serving = serving_of(request)
-    async with serving.uploads.receive(request, principal.user_id) as received:
-        if idempotency_key is None:
-            return await _accept(request, principal, received)
-        answered = Idempotency(serving.rag.database)
-        key = (principal.user_id, idempotency_key, received.sha256)
-        if (answer := await answered.begin(*key)) is not None:
-            return UploadBody.model_validate(answer)
-        body = await _accept(request, principal, received)
-        await answered.finish(*key, body.model_dump(mode="json"))
-        return body
+    async with serving_of(request).uploads.receive(request, principal.user_id) as received:
+        return await _accept(request, principal, received)
 
 
 async def _accept(request: Request, principal: Principal, received: Received) -> UploadBody:

@@ -20,7 +20,6 @@ from tests.integration.stores.conftest import Ingest
 # Functions that name no tenant: what they tell or do is everybody's, or is found by a secret.
 _OF_NOBODY = {
     "api_keys_exist",
-    "forget_idempotent_answers",
     "queue_overview",
     "refresh_statistics",
     "schema_version",

@@ -105,7 +105,7 @@ async def test_an_older_database_is_refused_and_stays_as_it_is(
     assert await found.fetchall() == [(OLDEST - 1,)]
 
 
-async def test_names_of_the_oldest_schema_lose_the_hashes_of_their_words(
+async def test_the_oldest_schema_loses_what_is_no_longer_needed(
     empty: AsyncConnection[Any],
 ) -> None:
     await migrations.migrate(empty)
@@ -118,8 +118,14 @@ async def test_names_of_the_oldest_schema_lose_the_hashes_of_their_words(
     await empty.execute(
         "alter table sextant.entity_names add column tokens bigint[] not null default '{}'"
     )
+    await empty.execute("create table sextant.idempotent_answers (user_id text)")
+    await empty.execute(
+        "create function sextant.forget_idempotent_answers(interval) returns int language sql as 'select 1'"
+    )
     await record_version(empty, OLDEST)
     await migrations.migrate(empty)
+    found = await empty.execute("select to_regclass('sextant.idempotent_answers')")
+    assert await found.fetchall() == [(None,)]
     found = await empty.execute(
         "select count(*) from information_schema.columns"
         " where table_name = 'entity_names' and column_name = 'tokens'"

@@ -25,7 +25,7 @@ from sextant.server.problems import _of_validation, problem_fields, problem_of
             OptionInvalid("No image.", field="multimodal_content[0].img_path"),
             "multimodalContent[0].img_path",
         ),
-        (OptionInvalid("Foreign.", field="Idempotency-Key"), "Idempotency-Key"),
+        (OptionInvalid("Foreign.", field="If-None-Match"), "If-None-Match"),
         (SettingsInvalid("None is set.", field="chat_model"), "chat_model"),
         (OptionInvalid("Something."), None),
     ],

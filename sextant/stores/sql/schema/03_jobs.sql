@@ -128,30 +128,3 @@ from documents d join graphs g on g.scope_id = d.scope_id
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.live_version, d.pending_version);
 grant select on described_documents to sextant_app;
-
--- The response to an upload with an Idempotency-Key; null while the upload is under way.
-create table idempotent_answers (
-  user_id text not null,
-  key text not null,
-  request_sha256 text not null,
-  answer jsonb,
-  created_at timestamptz not null default now(),
-  primary key (user_id, key)
-);
-create index on idempotent_answers (created_at);
-create index on idempotent_answers (user_id, created_at);
-select tenant_table('idempotent_answers');
-grant select, insert, update, delete on idempotent_answers to sextant_app;
-
--- Deletes old keys of all tenants, also of those who never return; a bounded number at a time, and none that is
--- locked, so that requests neither wait nor deadlock for it.
-create function forget_idempotent_answers(age interval) returns void language sql security definer
-set search_path from current
-as $$
-  delete from idempotent_answers where (user_id, key) in (
-    select user_id, key from idempotent_answers where created_at < now() - age
-    limit 1000 for update skip locked
-  )
-$$;
-revoke execute on function forget_idempotent_answers(interval) from public;
-grant execute on function forget_idempotent_answers(interval) to sextant_app;

@@ -7,9 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-from fastapi import FastAPI
 
-from sextant.server.lifespan import Serving
 from tests.integration.server.documents.conftest import Settled
 
 
@@ -18,14 +16,12 @@ async def send(
     graph_id: str,
     content: str,
     name: str = "a.txt",
-    key: str = "",
     **options: str,
 ) -> httpx.Response:
     return await client.post(
         "/documents",
         files={"files": (name, content.encode())},
         data={"graphId": graph_id, **options},
-        headers={"Idempotency-Key": key} if key else {},
     )
 
 
@@ -48,41 +44,6 @@ async def test_fifty_identical_uploads_at_once_are_one_document(
     assert (document["status"], document["chunkCount"]) == ("ready", 1)
     listed = await client.get("/documents", params={"graphId": graph_id})
     assert len(listed.json()["documents"]) == 1
-
-
-async def test_an_upload_with_a_key_is_answered_alike_again(client: httpx.AsyncClient) -> None:
-    graph_id, key = a_graph(), str(uuid4())
-    first = await send(client, graph_id, "One.", key=key)
-    document_id = first.json()["documents"][0]["documentId"]
-    assert (await client.delete(f"/documents/{document_id}")).status_code == 204
-
-    again = await send(client, graph_id, "One.", key=key)
-    assert (again.status_code, again.json()) == (202, first.json())
-    listed = await client.get("/documents", params={"graphId": graph_id})
-    assert listed.json()["documents"] == []
-
-    other = await send(client, graph_id, "Two.", key=key)
-    assert (other.status_code, other.json()["field"]) == (409, "Idempotency-Key")
-    assert (await send(client, graph_id, "Two.", key=str(uuid4()))).status_code == 202
-
-
-async def test_uploads_with_one_key_at_once_are_one_document(client: httpx.AsyncClient) -> None:
-    graph_id, key = a_graph(), str(uuid4())
-    answers = await asyncio.gather(*(send(client, graph_id, "One.", key=key) for _ in range(8)))
-    assert {answer.status_code for answer in answers} == {202}
-    assert len({answer.json()["documents"][0]["documentId"] for answer in answers}) == 1
-
-
-async def test_a_key_expires(client: httpx.AsyncClient, app: FastAPI) -> None:
-    graph_id, key = a_graph(), str(uuid4())
-    await send(client, graph_id, "One.", key=key)
-    serving: Serving = app.state.serving
-    async with serving.rag.database.transaction(serving.settings.user_id) as connection:
-        await connection.execute(
-            "update idempotent_answers set created_at = now() - interval '25 hours' where key = %s",
-            [key],
-        )
-    assert (await send(client, graph_id, "Two.", key=key)).status_code == 202
 
 
 async def test_a_failed_document_is_tried_again_when_somebody_asks(
