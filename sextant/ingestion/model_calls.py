@@ -59,7 +59,7 @@ class Pace:
     @classmethod
     def of(cls, settings: Settings) -> Pace:
         """Return the pace to begin with."""
-        return cls(AdaptiveLimit(settings.extraction.concurrency), settings.model_timeout)
+        return cls(AdaptiveLimit(settings.model_concurrency), settings.model_timeout)
 
     def note_answer(self, slot: Slot, seconds: float, usage: Usage) -> None:
         """Note how long an answer took; after a fast one calls may be larger."""

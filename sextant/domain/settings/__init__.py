@@ -175,11 +175,16 @@ class Settings(BaseSettings):
     model_retries: int = Field(
         2, ge=0, le=10, description="Retries of a model call on transient errors."
     )
+    model_concurrency: int = Field(
+        8,
+        ge=1,
+        le=64,
+        description="Most calls of a chat model at a time, of which reports of communities and images take half at most; there are fewer where the endpoint takes no more.",
+    )
     warm_up: bool = Field(
         default=False,
         description="Load models and dictionaries when Sextant is opened, not at the first question.",
     )
-    query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "WARNING", description="DEBUG, INFO, WARNING or ERROR."
     )

@@ -93,12 +93,6 @@ class MultimodalSettings(Group):
     document_images: int = Field(
         50, ge=0, description="Images of one document that the vision model describes."
     )
-    smallest_edge: int = Field(
-        64, ge=1, description="Images of documents with a shorter edge are decoration and left out."
-    )
-    concurrency: int = Field(
-        4, ge=1, le=64, description="Images of a document described at a time."
-    )
 
 
 class OcrSettings(Group):

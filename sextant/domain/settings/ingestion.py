@@ -75,12 +75,6 @@ class ExtractionSettings(Group):
         le=3,
         description="Further rounds in which the chat model looks for what it has missed; each costs about as much as the first.",
     )
-    concurrency: int = Field(
-        8,
-        ge=1,
-        le=64,
-        description="Most calls of extraction, or of describing by chat model, at a time; there are fewer where the endpoint takes no more.",
-    )
     attempts: int = Field(
         3, ge=1, le=10, description="Tries of one passage before it is left without extraction."
     )
@@ -111,7 +105,6 @@ class CommunitySettings(Group):
     model_reports: int = Field(
         200, ge=0, description="Most reports that the chat model writes in one run."
     )
-    concurrency: int = Field(4, ge=1, le=64, description="Reports under way at a time.")
     entity_vectors: int = Field(
         100_000,
         ge=0,
@@ -134,14 +127,6 @@ class WorkerSettings(Group):
     per_user: int = Field(
         4, ge=1, le=64, description="Documents of one user in hand at a time, over all workers."
     )
-    urgent_bytes: int = Field(
-        1_000_000, ge=0, description="Files up to this size go first, as long as few are waiting."
-    )
-    urgent_waiting: int = Field(
-        10,
-        ge=0,
-        description="From this many waiting documents on, a user's next ones count as a bulk load.",
-    )
     retries: int = Field(
         10,
         ge=0,
@@ -159,9 +144,4 @@ class WorkerSettings(Group):
         20.0,
         ge=0,
         description="Seconds that a worker which is stopped has to finish what it began.",
-    )
-    settle: float = Field(
-        60.0,
-        ge=0,
-        description="Longest time for which a graph waits for more documents before it is refreshed.",
     )

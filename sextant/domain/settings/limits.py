@@ -127,12 +127,6 @@ class ResearchSettings(Group):
         120_000, ge=1000, description="Tokens of all prompts for one report together."
     )
     seconds: float = Field(600.0, gt=0, description="Time for one report.")
-    concurrency: int = Field(
-        8,
-        ge=1,
-        le=64,
-        description="Most sections under way at a time; fewer where the endpoint takes no more.",
-    )
 
     def limits(self, others: LimitSettings) -> LimitSettings:
         """Return the limits of an answer, with those of a report where it has its own."""

@@ -114,18 +114,6 @@ class AuthSettings(Group):
     jwt_scope_prefix: str = Field(
         "", description="What the login service puts before these, like `sextant:`."
     )
-    jwt_leeway: float = Field(
-        30.0,
-        ge=0,
-        le=300,
-        description="Seconds by which the clocks of issuer and server may differ.",
-    )
-    jwks_seconds: float = Field(
-        600.0,
-        ge=10,
-        le=86_400,
-        description="Seconds after which the public keys are fetched again.",
-    )
 
 
 class QuotaSettings(Group):

@@ -82,7 +82,6 @@ class Limits:
             image_bytes=multimodal.image_bytes,
             image_pixels=multimodal.image_pixels,
             image_edge=multimodal.image_edge,
-            smallest_edge=multimodal.smallest_edge,
         )
 
 

@@ -68,7 +68,7 @@ def build_chat_model(settings: Settings, role: Role = Role.ANSWER) -> ChatModel 
         timeout=settings.model_timeout,
         patience=settings.longest_silence,
         answer_tokens=tokens,
-        concurrency=settings.research.concurrency,
+        concurrency=settings.model_concurrency,
         service=Service(
             f"{'vision' if is_vision else 'chat'} model {spec.name}",
             name_setting,

@@ -9,6 +9,8 @@ from sextant.models.protocols import Embedder
 
 __all__ = ["build_embedder"]
 
+_CACHED_QUESTIONS = 2048  # vectors of 1.5 KB, or what the model's dimension takes
+
 
 def build_embedder(settings: Settings) -> CachedEmbedder:
     """Return the embedder that `settings.embedding` names, with a cache of query vectors.
@@ -18,7 +20,7 @@ def build_embedder(settings: Settings) -> CachedEmbedder:
     Raises:
         SettingsInvalid: the setting has none of its three forms.
     """
-    return CachedEmbedder(_build_uncached(settings), settings.query_cache)
+    return CachedEmbedder(_build_uncached(settings), _CACHED_QUESTIONS)
 
 
 def _build_uncached(settings: Settings) -> Embedder:

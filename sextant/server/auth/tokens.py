@@ -33,6 +33,8 @@ from sextant.domain.versioned_cache import VersionedCache
 _log = logging.getLogger(__name__)
 
 _TIMEOUT = 5.0  # seconds
+_FRESH_SECONDS = 600.0  # until the keys are fetched again
+_LEEWAY = 30.0  # seconds by which the clocks of issuer and server may differ
 _LARGEST_BYTES = 262_144
 _PAUSE = 30.0  # seconds between two fetches that an unknown `kid` causes
 _LONGEST_STALE = 86_400.0  # seconds for which keys are used while the login service is down
@@ -207,7 +209,7 @@ class Tokens:
             algorithms=self._algorithms,
             audience=settings.jwt_audience,
             issuer=settings.jwt_issuer,
-            leeway=settings.jwt_leeway,
+            leeway=_LEEWAY,
             options={"require": _REQUIRED},
         )
         try:
@@ -251,7 +253,7 @@ def tokens_of(settings: AuthSettings) -> Tokens | None:
         algorithms = settings.jwt_algorithms.replace(",", " ").split()
         if not algorithms or not _ASYMMETRIC.issuperset(algorithms):
             raise _invalid("jwt_algorithms", f"Choose from {', '.join(sorted(_ASYMMETRIC))}.")
-        return Tokens(settings, algorithms, PublicKeys(settings.jwks_url, settings.jwks_seconds))
+        return Tokens(settings, algorithms, PublicKeys(settings.jwks_url, _FRESH_SECONDS))
     if len(secret) < _LEAST_SECRET_BYTES:
         raise _invalid("jwt_secret", f"The secret must have {_LEAST_SECRET_BYTES} bytes or more.")
     return Tokens(settings, [_HS256], secret)

@@ -21,6 +21,9 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 
 _SQL = load_queries("jobs")
+_URGENT_BYTES = 1_000_000  # of a file that goes first, as long as few are waiting
+URGENT_WAITING = 10
+"""Waiting documents of a user from which on the next ones count as a bulk load."""
 
 
 class JobStore:
@@ -108,8 +111,7 @@ class JobStore:
 
     async def hurry(self, user_id: str, job_ids: Sequence[UUID]) -> None:
         """Mark small files as urgent, ahead of bulk loads, if their user has few waiting jobs."""
-        worker = self._database.settings.worker
-        limits = {"most_bytes": worker.urgent_bytes, "most_waiting": worker.urgent_waiting}
+        limits = {"most_bytes": _URGENT_BYTES, "most_waiting": URGENT_WAITING}
         async with self._database.transaction(user_id) as connection:
             key = {"user_id": user_id, "job_ids": list(job_ids)}
             await connection.execute(_SQL["hurry"], {**key, **limits})

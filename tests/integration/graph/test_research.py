@@ -284,8 +284,7 @@ async def test_a_model_that_goes_away_is_asked_for_no_section_beyond_those_under
         written.append(question_of(request))
         return write(request) if len(written) == 1 else failing(503)
 
-    research = ResearchSettings(concurrency=1)
-    async with researching(leaving, research=research) as running:
+    async with researching(leaving, model_concurrency=1) as running:
         answer = answer_in(await events_of(running))
     assert len(written) == 2
     assert answer.answer.startswith("The bridge of Arta was rebuilt in 1612 [1].")
@@ -484,7 +483,7 @@ async def test_a_report_that_was_stopped_goes_on_behind_its_last_section(
 async def test_a_section_that_was_shown_is_not_written_again(
     researching: Open, database: Database
 ) -> None:
-    async with researching(researcher, research=ResearchSettings(concurrency=1)) as running:
+    async with researching(researcher, model_concurrency=1) as running:
         conversations = Conversations(database, running.scope.user_id)
         asking = running.asking(QUESTION, effort="high", mode="naive")
         begun = False

@@ -14,7 +14,6 @@ from PIL import Image
 from sextant.domain.documents import Modality
 from sextant.domain.errors import FileEmpty
 from sextant.domain.scope import Scope
-from sextant.domain.settings import MultimodalSettings
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
@@ -45,7 +44,7 @@ async def seeing(
                 "vision_model": "eyes",
                 "openai_base_url": endpoint.base_url,
                 "model_retries": 0,
-                "multimodal": MultimodalSettings(concurrency=1),
+                "model_concurrency": 1,
             }
         )
         models = ChatModels(settings)

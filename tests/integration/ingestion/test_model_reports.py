@@ -56,7 +56,12 @@ async def indexed(graphed: Ingestor, scope: Scope) -> Scope:
 
 @asynccontextmanager
 async def upkeep(
-    database: Database, settings: Settings, chat: Chat, **communities: object
+    database: Database,
+    settings: Settings,
+    chat: Chat,
+    *,
+    concurrency: int = 8,
+    **communities: object,
 ) -> AsyncIterator[tuple[GraphUpkeep, ScriptedOpenAI]]:
     async with ScriptedOpenAI(chat=chat) as server:
         changed = settings.model_copy(
@@ -64,6 +69,7 @@ async def upkeep(
                 "chat_model": "scripted",
                 "openai_base_url": server.base_url,
                 "model_retries": 0,
+                "model_concurrency": concurrency,
                 "communities": CommunitySettings(**communities),
             }
         )
@@ -186,7 +192,7 @@ class Silent(FakeListChatModel):
 async def test_a_model_that_is_silent_is_waited_for_once_while_others_wait_for_the_graph(
     database: Database, settings: Settings, indexed: Scope
 ) -> None:
-    one_at_a_time = settings.model_copy(update={"communities": CommunitySettings(concurrency=1)})
+    one_at_a_time = settings.model_copy(update={"model_concurrency": 1})
     silent = Silent(responses=[], disable_streaming=True)
     chat = ChatModel(silent, retries=Retries(2, first_wait=0.0))
     async with await Database.open(one_at_a_time) as opened:

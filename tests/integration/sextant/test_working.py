@@ -25,7 +25,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.work.jobs import URGENT_WAITING, JobStore
 from sextant.stores.work.queue import Turns, UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
@@ -276,7 +276,7 @@ async def test_the_work_on_a_graph_takes_one_of_its_users_places(database: Datab
 
 
 async def test_small_files_of_a_person_go_before_a_bulk_load(database: Database) -> None:
-    scope, most = someone(), database.settings.worker.urgent_waiting
+    scope, most = someone(), URGENT_WAITING
     await add(database, scope, notes(most + 5))
     hurried = Scope(scope.user_id, "asked-for")
     async with database.transaction(scope.user_id) as connection:

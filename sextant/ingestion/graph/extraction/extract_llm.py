@@ -209,7 +209,7 @@ class ModelExtractor:
                 async for outcome in run.calls.ask(passages, self._call_about):
                     await self._store_outcome(run, outcome)
 
-        await run_together(read() for _ in range(self._settings.extraction.concurrency))
+        await run_together(read() for _ in range(self._settings.model_concurrency))
         if (error := run.calls.stopped) is not None:
             run.reasons.setdefault(error.code, error)
 

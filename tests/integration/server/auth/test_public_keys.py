@@ -190,7 +190,7 @@ async def test_a_login_service_that_fails_locks_nobody_out_who_has_a_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     service = LoginService()
-    async with verifying(service, jwks_seconds=10) as tokens:
+    async with verifying(service) as tokens:
         await tokens.principal(signed(RSA))
         service.status = "500 Internal Server Error"
         now = time.monotonic()
