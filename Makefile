@@ -32,7 +32,7 @@ demo: .venv/.base ## Ingest the sample documents, ask three questions, show cite
 serve: .venv/.base ## Serve the sample documents: the web page, HTTP, OpenAI's API and MCP (PORT=8000)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant ingest sextant/samples/documents --graph demo >/dev/null
 	@echo "Open http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
-	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant serve --port $(PORT) --log warning
+	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant serve --port $(PORT)
 
 # They wait more than they work, so that two cores do them in the time of one; each tells of all its failures.
 test: lint types unit ## Run everything: lint, types, all tests

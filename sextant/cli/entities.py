@@ -118,10 +118,6 @@ def search_entities(
         int, typer.Option("--limit", "-n", min=1, max=100, help="Results on a page.")
     ] = 10,
     *,
-    entity_type: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only of this type; may be repeated."),
-    ] = None,
     filters: Annotated[
         list[str] | None,
         typer.Option(
@@ -141,12 +137,11 @@ def search_entities(
     from sextant.retrievers.entity_search.options import SearchOptions
 
     text = " ".join(words)
-    types = (f"entityTypes={one}" for one in entity_type or ())
     options = SearchOptions(
         top_k=limit,
         rerank=rerank,
         include_related=related,
-        filters=read_filters([*types, *(filters or ())]),
+        filters=read_filters(filters),
         cursor=cursor,
         explain=explain,
     )

@@ -76,25 +76,6 @@ def _with_attachments(result: Ingested) -> Iterator[Ingested]:
 
 
 @contextmanager
-def count_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Provide a callback that shows the bytes so far."""
-
-    def shown(size: int) -> str:
-        return f"{size / 1e6:,.0f} MB {done}"
-
-    if quiet:
-        yield silent
-    elif sys.stderr.isatty():
-        from rich.console import Console
-
-        with Console(stderr=True).status(done) as status:
-            yield lambda size: status.update(shown(size))
-    else:
-        say = seldom()
-        yield lambda size: say(shown(size))
-
-
-@contextmanager
 def stage_bars(*, quiet: bool) -> Iterator[OnStage]:
     """Provide a callback that shows the progress of each stage."""
     if quiet:

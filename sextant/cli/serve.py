@@ -17,7 +17,6 @@ app = typer.Typer()
 
 
 _APP = "sextant.server.app:app"
-_LEVELS = ("debug", "info", "warning", "error")
 
 
 @app.command()
@@ -27,9 +26,6 @@ def serve(
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Processes that answer, each with its own model.")
     ] = 1,
-    log: Annotated[
-        str | None, typer.Option(help="debug, info, warning or error; default: the log level set.")
-    ] = None,
 ) -> None:
     """Serve the web page, the HTTP API and MCP.
 
@@ -42,11 +38,8 @@ def serve(
     from sextant.domain.configuration import load_settings
     from sextant.stores.api_keys import may_listen
 
-    _check_level(log)
     settings = load_settings()
     asyncio.run(may_listen(settings, host))
-    if log is not None:
-        settings = settings.model_copy(update={"log_level": log.upper()})
     config = _config(settings, host, port, workers)
     bound, patience = processes.bound_to(host, port), settings.runs.write_seconds
     shown = f"[{host}]" if ":" in host else host
@@ -82,17 +75,6 @@ def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.C
         # A process that loads its model does not answer within uvicorn's 5 s.
         timeout_worker_healthcheck=60,
     )
-
-
-def _check_level(log: str | None) -> None:
-    from sextant.domain.errors import OptionInvalid
-
-    if log is not None and log.lower() not in _LEVELS:
-        raise OptionInvalid(
-            f"There is no log level {log!r:.40}.",
-            next_step=f"Levels: {', '.join(_LEVELS)}.",
-            field="log",
-        )
 
 
 @app.command()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sextant.domain.configuration import SettingValue
     from sextant.facade import Sextant
     from sextant.facade.doctor import Examination
+    from sextant.ingestion.progress import OnStage
 
 app = typer.Typer()
 
@@ -123,15 +124,19 @@ def backup(
 async def _save(out: Path, *, as_json: bool) -> int:
     import asyncio
 
-    from sextant.cli.progress import count_bytes
+    from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
     from sextant.stores.postgresql.backup import backup as save
     from sextant.stores.postgresql.database import Database
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:
-        with count_bytes("saved", quiet=as_json) as count:
-            return await save(database, out, count)
+        with stage_bars(quiet=as_json) as on_stage:
+            return await save(database, out, partial(_count_megabytes, on_stage, "saved"))
+
+
+def _count_megabytes(on_stage: OnStage, done: str, size: int) -> None:
+    on_stage(f"MB {done}", size // 1_000_000, 0)
 
 
 @app.command("restore")
@@ -159,7 +164,7 @@ def restore(
 async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
     import asyncio
 
-    from sextant.cli.progress import count_bytes
+    from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
     from sextant.stores.postgresql.backup import count_graphs
     from sextant.stores.postgresql.backup import restore as bring
@@ -167,7 +172,8 @@ async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:
-        with count_bytes("restored", quiet=as_json) as count:
+        with stage_bars(quiet=as_json) as on_stage:
+            count = partial(_count_megabytes, on_stage, "restored")
             await bring(database, source, replace=replace, on_bytes=count)
     async with await Database.open(settings) as database:  # migrates an older schema
         return await count_graphs(database)

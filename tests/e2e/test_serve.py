@@ -14,19 +14,10 @@ from tests.e2e.served import serving
 pytestmark = pytest.mark.e2e
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        (("--log", "loud"), "log"),
-        (("--host", "0.0.0.0"), "host"),  # noqa: S104 - that is what is refused
-    ],
-)
-def test_what_cannot_be_served_is_refused_before_anything_starts(
-    sextant: Sextant, arguments: tuple[str, ...], field: str
-) -> None:
-    ran = sextant("serve", *arguments)
+def test_an_address_that_others_reach_is_refused_before_anything_starts(sextant: Sextant) -> None:
+    ran = sextant("serve", "--host", "0.0.0.0")  # noqa: S104 - that is what is refused
     assert ran.status == 2
-    assert field in ran.err
+    assert "host" in ran.err
 
 
 def test_a_port_that_is_taken_is_named_with_a_way_out(sextant: Sextant) -> None:

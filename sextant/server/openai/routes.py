@@ -13,17 +13,19 @@ from sextant.server.answers import AnswerRequest, respond_with_answer, stream_an
 from sextant.server.lifespan import serving_of
 from sextant.server.openai import completions as messages
 from sextant.server.openai.completions import CompletionWriter
-from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList, errors
+from sextant.server.openai.schemas import ChatRequest, errors
 from sextant.server.routing import Reader, rag_of
 from sextant.server.routing import router as new_router
 
 router = new_router("openai", prefix="/v1")
 
-_STREAM = {"description": "The answer; with `stream` its chunks."}
+_STREAM = {
+    "description": "The answer as OpenAI describes it, with `stream` its chunks; `citations`, `sources` and `sextant` are ours."
+}
 _ERRORS = errors(404, 409, 502)
 
 
-@router.get("/models", response_model=ModelList)
+@router.get("/models")
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     """List the models: one for each mode and effort, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
@@ -32,7 +34,6 @@ async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
 
 @router.get(
     "/models/{model:path}",
-    response_model=Model,
     responses=errors(404),
 )
 async def get_model(
@@ -44,9 +45,7 @@ async def get_model(
     return messages.model_response(model)
 
 
-@router.post(
-    "/chat/completions", response_model=ChatCompletion, responses={200: _STREAM, **_ERRORS}
-)
+@router.post("/chat/completions", response_class=Response, responses={200: _STREAM, **_ERRORS})
 async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
     question = _read_request(chat, serving_of(request).settings.limits.history_turns)

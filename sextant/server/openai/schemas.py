@@ -1,4 +1,4 @@
-"""JSON of the OpenAI-compatible API: requests, responses and errors."""
+"""JSON of the OpenAI-compatible API: requests and errors; answers have the shape that OpenAI describes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sextant.domain.answers import Citation, Effort, Source, Trust
+from sextant.domain.answers import Effort, Trust
 from sextant.domain.warnings import CodedWarning
 from sextant.server.openapi import DESCRIPTIONS, Responses, code_of
 from sextant.server.problems import openai_error
@@ -140,31 +140,6 @@ class ChatRequest(_Theirs):
     )
 
 
-class AssistantMessage(BaseModel):
-    """The answer's message."""
-
-    role: Literal["assistant"] = "assistant"
-    content: str
-    refusal: str | None = None
-
-
-class Choice(BaseModel):
-    """The one answer."""
-
-    index: int = 0
-    message: AssistantMessage
-    finish_reason: Literal["stop", "length"]
-    logprobs: None = None
-
-
-class UsageCount(BaseModel):
-    """Tokens of all model calls that the answer took."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-
-
 class About(BaseModel):
     """Fields of an answer that OpenAI's API does not have."""
 
@@ -178,33 +153,3 @@ class About(BaseModel):
     warnings: tuple[str, ...]
     coded_warnings: tuple[CodedWarning, ...]
     timings: dict[str, float]
-
-
-class ChatCompletion(BaseModel):
-    """A whole answer; `citations`, `sources` and `sextant` are ours."""
-
-    id: str
-    object: Literal["chat.completion"]
-    created: int
-    model: str
-    choices: tuple[Choice]
-    usage: UsageCount
-    citations: tuple[Citation, ...]
-    sources: tuple[Source, ...]
-    sextant: About
-
-
-class Model(BaseModel):
-    """A model: a way to answer from a knowledge base."""
-
-    id: str
-    object: Literal["model"]
-    created: int
-    owned_by: str
-
-
-class ModelList(BaseModel):
-    """All of them."""
-
-    object: Literal["list"]
-    data: tuple[Model, ...]
