@@ -49,13 +49,18 @@ def with_address(text: str, address: str | None) -> str:
 
 
 class LinkedText:
-    """Text that is put together from pieces, some of them words of a link."""
+    """Text that is put together from pieces, some of them words of a link, some formulas."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[str, str]] = []
+        self._is_spaced = False
 
-    def add(self, text: str, address: str = "") -> None:
-        """Add a piece, with its link's address."""
+    def add(self, text: str, address: str = "", *, spaced: bool = False) -> None:
+        """Add a piece, with its link's address; `spaced`: with a blank between it and letters beside it."""
+        before = self._pieces[-1][0][-1:] if self._pieces else ""
+        if (spaced or self._is_spaced) and _is_letter(before) and _is_letter(text[:1]):
+            text = f" {text}"
+        self._is_spaced = spaced
         self._pieces.append((text, address))
 
     def __str__(self) -> str:
@@ -64,6 +69,11 @@ class LinkedText:
             with_address("".join(text for text, _ in group), address)
             for address, group in groupby(self._pieces, key=lambda piece: piece[1])
         )
+
+
+def _is_letter(char: str) -> bool:
+    """Return whether a character would run together with one beside it; ideographs stand by themselves."""
+    return char.isalnum() and char < "\u2e80"
 
 
 def _bare(address: str) -> str:

@@ -101,7 +101,7 @@ class TextReader:
         elif tag == qn("w:fldSimple"):
             self._simple_field(element, style, line, address)
         elif tag in _FORMULAS:
-            self._add(read_omml(element), line, address)
+            self._add(read_omml(element), line, address, spaced=True)
         elif tag in _DELETED:
             self._omissions.add_text(DELETED, plain_text(element))
         elif tag == qn("mc:AlternateContent"):
@@ -143,7 +143,13 @@ class TextReader:
             self._children(element, style, line, address)
 
     def _add(
-        self, text: str, line: DocxParagraph, address: str, *, look: Style | None = None
+        self,
+        text: str,
+        line: DocxParagraph,
+        address: str,
+        *,
+        look: Style | None = None,
+        spaced: bool = False,
     ) -> None:
         if any(one.in_code for one in self._fields):
             return
@@ -156,7 +162,7 @@ class TextReader:
         elif look is not None:
             self._writer.add_run(line, text, look, address)
         else:
-            line.text.add(text, address)
+            line.text.add(text, address, spaced=spaced)
 
     def _simple_field(
         self, element: Element, style: Style, line: DocxParagraph, address: str

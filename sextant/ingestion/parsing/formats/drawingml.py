@@ -194,7 +194,7 @@ def paragraph_text(paragraph: Element, part: PackagePart, omissions: Omissions) 
         elif element.tag == qn("a:br"):
             text.add("\n")
         elif element.tag in _FORMULAS:
-            text.add(read_omml(element))
+            text.add(read_omml(element), spaced=True)
     return str(text).replace("\v", "\n").strip()
 
 

@@ -253,7 +253,7 @@ class OdfReader:
         if root.tag == qn("math:math"):
             text = _formula(root)
             if line is not None:
-                line.add(text)
+                line.add(text, spaced=True)
                 return []
             return [Paragraph(text, self._page)]
         inner = OdfReader(

@@ -39,3 +39,14 @@ def test_pieces_of_one_link_have_its_address_once() -> None:
         text.add(words, address)
 
     assert str(text) == "See the page (https://e.org/x)."
+
+
+def test_a_formula_keeps_its_distance_from_letters_but_not_from_stops() -> None:
+    text = LinkedText()
+    text.add("where")
+    text.add("E = m", spaced=True)
+    text.add("is it")
+    text.add("F = a", spaced=True)
+    text.add(".")
+
+    assert str(text) == "where E = m is it F = a."
