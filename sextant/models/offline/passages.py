@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.wording import WORD, strip_targets
@@ -42,7 +41,6 @@ _REFERENCE = re.compile(r"[(（\[][\W\d_]*[)）\]]")
 # Bars and white space at the end of a row.
 _AROUND_BARS = "| \t\r\n\u3000"
 _MOST_LINES = 6  # of code that is offered as one
-_COMMENT = re.compile(r"(?:#+|//|--|/\*+) ")
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
 
@@ -67,34 +65,11 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut_code(text: str, lines: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield lines of code that stand together; of more than `_MOST_LINES` each statement by itself.
-
-    The comment above a statement and what is indented below it belong to it.
-    """
-    pending = [list(lines)]
-    while pending:
-        lines = pending.pop()
-        if len(lines) <= _MOST_LINES:
-            if WORD.search(text, lines[0][0], lines[-1][1]):
-                yield lines[0][0], lines[-1][1]
-            continue
-        begins = _find_statements(text, lines)
-        if len(begins) == 1:  # one statement: its first line, and what is below it
-            begins.append(1)
-        pending += [lines[one:two] for one, two in pairwise([*begins, len(lines)])][::-1]
-
-
-def _find_statements(text: str, lines: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the indexes of the lines that begin a statement, with the comment above it; each line of comments alone."""
-    begins, lowest, is_comment = list[int](), 0, False
-    for at, (start, _) in enumerate(lines):
-        depth = start - text.rfind("\n", 0, start)
-        if not begins or not (depth > lowest or is_comment):
-            begins.append(at)
-            lowest, is_comment = depth, True
-        lowest = min(lowest, depth)
-        is_comment = is_comment and _COMMENT.match(text, start) is not None
-    return list(range(len(lines))) if is_comment and len(begins) == 1 else begins
+    """Yield lines of code that stand together; of more than `_MOST_LINES` each by itself."""
+    whole = (lines[0][0], lines[-1][1])
+    for start, end in [whole] if len(lines) <= _MOST_LINES else lines:
+        if WORD.search(text, start, end):
+            yield start, end
 
 
 def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

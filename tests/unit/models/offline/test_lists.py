@@ -126,13 +126,15 @@ depot --help
 ```"""
 
 
-def test_long_code_is_cut_at_its_statements_with_their_comments() -> None:
+def test_long_code_is_cut_at_its_lines() -> None:
     spans = [HELP[start:end] for start, end in quotable_spans(HELP)]
     assert spans == [
         "depot --help",
         "--port INTEGER   port of the depot (default: 7100)",
-        "--store PATH     folder of the shelves,\n                   made where it is missing",
-        "# how long a shelf stays open\n  --open SECONDS   (default: 45)",
+        "--store PATH     folder of the shelves,",
+        "made where it is missing",
+        "# how long a shelf stays open",
+        "--open SECONDS   (default: 45)",
         "--help           show this",
         "--quiet          say less",
     ]
