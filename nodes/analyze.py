@@ -28,7 +28,6 @@ from sextant.nodes.multimodal.attachments import (
     restore_tables,
     with_attachments,
 )
-from sextant.nodes.question.arithmetic import is_arithmetic
 from sextant.nodes.question.conversation import (
     ROLES,
     TurnQuestion,
@@ -323,6 +322,12 @@ _SMALL_TALK = re.compile(
     r"|what can you do)+"
 )
 _PUNCTUATION = re.compile(r"[\s,.!?~。，！？、～…]+")
+# A whole question. `-` and `/` without spaces also write dates, years and names of standards.
+_ARITHMETIC = re.compile(
+    r"(?:what is|what's|calculate|compute|how much is|请?计算|算一下)?\s*"
+    r"(?=.*\d\s*(?:[+*×÷^]|\s[-/]\s|[-/].*(?:=|多少|几)$)\s*[\d(])[\s\d.()+\-*/×÷^%]+"
+    r"=?\s*(?:(?:等于|是)(?:几|多少))?"
+)
 
 
 def is_small_talk(question: str) -> bool:
@@ -332,4 +337,4 @@ def is_small_talk(question: str) -> bool:
     parts = [part for part in _PUNCTUATION.split(plain) if part] if not words.isascii() else [words]
     if all(_SMALL_TALK.fullmatch(part) for part in parts):
         return True
-    return any(map(str.isdigit, plain)) and is_arithmetic(question)
+    return _ARITHMETIC.fullmatch(plain) is not None

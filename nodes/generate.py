@@ -270,7 +270,7 @@ class AnswerWriter:
         chat, state = self.run.deps.chat, self.state
         if chat is None:
             introduction_text = await introduction(
-                state.question, state.language, self.scope, self.run.deps.documents
+                state.language, self.scope, self.run.deps.documents
             )
             for event in yield_fixed_answer(introduction_text, NO_MODEL_NAME):
                 yield event

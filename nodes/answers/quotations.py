@@ -35,7 +35,6 @@ from sextant.nodes.answers.computed import (
 from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, is_answered, is_table
 from sextant.nodes.citing.support import SupportedQuote
-from sextant.nodes.question.arithmetic import compute_term
 from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
@@ -68,19 +67,14 @@ _SETTINGS = {
 _LOOKED_AT, _NAMED = 20, 3
 
 
-async def introduction(
-    question: str, language: str, scope: Scope, documents: DocumentReader | None
-) -> str:
-    """Return the value of plain arithmetic, else a text that says what can be asked instead.
+async def introduction(language: str, scope: Scope, documents: DocumentReader | None) -> str:
+    """Return a text that says what can be asked where no chat model answers by itself.
 
     Args:
-        question: small talk, arithmetic, or any question in `bypass` mode.
         language: `zh` or `en`.
         scope: whose documents.
         documents: lists the documents to name; None: none are named.
     """
-    if (sum_ := compute_term(question)) is not None:
-        return sum_
     return NO_MODEL[language] + await _holdings(language, scope, documents) + _SETTINGS[language]
 
 

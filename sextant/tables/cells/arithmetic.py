@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
 from enum import StrEnum
 
 from sextant.tables.cells.table import Column, DataTable
-from sextant.tables.cells.values import DURATION, CellValue, ValueKind
+from sextant.tables.cells.values import CellValue, ValueKind
 from sextant.text.characters import plain_of
 
 # Numbers of cells lie between 1e-114 and 1e114 (`sextant.tables.cells.values`), so that sums of a million of them are
@@ -342,17 +342,6 @@ def format_number(number: Decimal, column: Column) -> str:
 
 def _format_in_unit(number: Decimal, unit: tuple[str, str]) -> str:
     prefix, suffix = unit
-    if suffix.startswith(DURATION):
-        return _format_duration(number, len(suffix) // len(DURATION))
     sign = "-" if number < 0 else ""
     gap = " " if suffix[:1].isascii() and suffix[:1].isalpha() else ""
     return f"{sign}{prefix}{number.copy_abs():,f}{gap}{suffix}"
-
-
-def _format_duration(number: Decimal, parts: int) -> str:
-    """Return a number of sixtieths as a clock time with `parts` parts after the first: 1590 as 26:30."""
-    shown, rest = "", number.copy_abs()
-    for _ in range(parts):
-        rest, last = divmod(rest, 60)
-        shown = f":{'0' if last < 10 else ''}{last:f}{shown}"
-    return f"{'-' if number < 0 else ''}{rest:f}{shown}"

@@ -20,7 +20,6 @@ from sextant.tables.cells.values import (
     has_decimal_commas,
     read_value,
     read_with_comma,
-    with_durations,
     with_local_dates,
     year_of,
 )
@@ -300,7 +299,6 @@ class DataTable:
                 replace(value, suffix=cells[of_units].strip()) if value.unit == ("", "") else value
                 for value, cells in zip(shown, self.rows, strict=True)
             )
-        shown = with_durations(normalise(self.names[index]), shown)
         if _OF_YEARS.search(normalise(self.names[index])):
             years = [year_of(value) for value in shown]
             if all(year.kind is not ValueKind.NUMBER for year in years):

@@ -24,10 +24,6 @@ class ValueKind(StrEnum):
     EMPTY = "empty"
 
 
-DURATION = ":mm"
-"""Suffix for each part of a duration after the first: 26:30 is a number of sixtieths."""
-
-
 @dataclass(frozen=True, slots=True)
 class CellValue:
     """The value of a cell. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
@@ -229,44 +225,3 @@ def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> Cell
         return replace(value, kind=ValueKind.DATE, date=date(year, month, day))
     except ValueError:  # the 31st of June
         return value
-
-
-_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d)(?::([0-5]\d))?")
-
-_OF_DURATIONS = re.compile(
-    r"\b(?:durations?|(?<!opening )(?<!office )(?<!business )hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时"
-    r"|^time$|^时间$"
-)
-
-
-def with_durations(name: str, values: Sequence[CellValue]) -> tuple[CellValue, ...]:
-    """Return a column's values with durations like 26:30 as numbers of their last part.
-
-    They are durations, and no times of day, by the column's name or if one is longer than a day.
-
-    Args:
-        name: the column's name, normalised.
-        values: its cells.
-    """
-    found = [
-        _CLOCK.fullmatch(value.text.strip()) if value.kind is ValueKind.TEXT else None
-        for value in values
-    ]
-    parts = {match.lastindex or 0 for match in found if match}
-    is_long = any(int(match[1]) >= 24 for match in found if match)
-    if len(parts) != 1 or not (is_long or _OF_DURATIONS.search(name)):
-        return tuple(values)
-    suffix = DURATION * (parts.pop() - 1)
-    return tuple(
-        replace(value, kind=ValueKind.NUMBER, number=_sixtieths(match), suffix=suffix)
-        if match
-        else value
-        for value, match in zip(values, found, strict=True)
-    )
-
-
-def _sixtieths(match: re.Match[str]) -> Decimal:
-    number = 0
-    for part in filter(None, match.groups()):
-        number = 60 * number + int(part)
-    return Decimal(number)

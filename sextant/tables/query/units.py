@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from sextant.tables.cells.table import Column
-from sextant.tables.cells.values import DURATION, SCALE, ValueKind, numbers_in
+from sextant.tables.cells.values import SCALE, ValueKind, numbers_in
 from sextant.text.characters import plain_of
 from sextant.text.units import COUNT, SHARE, TIMES, UNIT_FORMS, UNITS, TextValue, unit_of_heading
 
@@ -64,7 +64,7 @@ def convert_to_column(column: Column, amount: TextValue | None, written: str) ->
     """
     if amount is None:
         return Decimal(0)
-    if column.unit is None or DURATION in column.unit[1]:
+    if column.unit is None:
         return None
     stated, counted = amount.unit if amount.unit != COUNT else "", find_unit(column)
     if stated != counted and stated and (counted or stated in {SHARE, TIMES, "point"}):

@@ -53,11 +53,9 @@ async def test_small_talk_without_a_model_tells_what_can_be_asked(
     async with running_with() as running:
         greeted = await running.workflow.ainvoke(running.asking("你好"))
         empty = await running.workflow.ainvoke(running.asking("hello") | {"graph_id": "empty"})
-        added = await running.workflow.ainvoke(running.asking("1+1=?"))
     assert "corpus.txt" in greeted["answer"]
     assert "SEXTANT_CHAT_MODEL" in greeted["answer"]
     assert "sextant ingest" in empty["answer"]
-    assert added["answer"] == "1+1 = 2"
     assert (greeted["mode"], greeted["model"], greeted["sources"]) == ("bypass", "none", [])
 
 
