@@ -51,6 +51,14 @@ _RESUMABLE = frozenset(
     {"demo", "ingest", "import", "chunks", "entities", "communities", "graph", "reembed"}
 )
 _GO_ON = "What is stored stays; the same command goes on from there."
+# What to use in place of commands and options that earlier versions had.
+_FORMER = {
+    "sextant version": "`sextant --version` prints it. ",
+    "sextant chunks search": "`sextant search` finds passages. ",
+    "sextant graph show --format": "A tree is printed, and everything with --json. ",
+    "sextant entities search --type": "Use --filter entityTypes=TYPE. ",
+    "sextant serve --log": "Set SEXTANT_LOG_LEVEL. ",
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -130,6 +138,8 @@ def _usage(error: typer.TyperException) -> SextantError:
     hint = f"Commands: {', '.join(commands)}. " if commands else ""
     if hasattr(error, "option_name"):
         hint = "Put -- before words that begin with a dash. "
+    name = getattr(error, "option_name", None) or message.partition("'")[2].rstrip("'.")
+    hint = _FORMER.get(f"{path} {name}", hint)
     return OptionInvalid(message, next_step=f"{hint}`{path} --help` shows the way.")
 
 

@@ -143,6 +143,26 @@ def _unfit_option(error: ValidationError, known: list[str]) -> OptionInvalid:
 PREFIX = "SEXTANT_"
 ENV_FILE = ".env"
 _SEE = "`sextant config` lists every setting."
+_FIXED = "It is fixed, so remove it."
+_CALLS = f"{PREFIX}MODEL_CONCURRENCY limits all calls of a chat model."
+_TOKENS = f"What a run may cost is limited by {PREFIX}EXTRACTION__BUDGET_TOKENS."
+# What to do instead of setting what earlier versions had.
+_FORMER = {
+    "RESEARCH__CONCURRENCY": _CALLS,
+    "EXTRACTION__CONCURRENCY": _CALLS,
+    "COMMUNITIES__CONCURRENCY": _CALLS,
+    "MULTIMODAL__CONCURRENCY": _CALLS,
+    "EXTRACTION__BUDGET_COST": _TOKENS,
+    "EXTRACTION__INPUT_PRICE": _TOKENS,
+    "EXTRACTION__OUTPUT_PRICE": _TOKENS,
+    "QUERY_CACHE": _FIXED,
+    "AUTH__JWT_LEEWAY": _FIXED,
+    "AUTH__JWKS_SECONDS": _FIXED,
+    "MULTIMODAL__SMALLEST_EDGE": _FIXED,
+    "WORKER__URGENT_BYTES": _FIXED,
+    "WORKER__URGENT_WAITING": _FIXED,
+    "WORKER__SETTLE": _FIXED,
+}
 # The folder of question sets for `make eval`; not a setting, but set in a developer's environment.
 _EVAL_DIR = "SEXTANT_EVAL_DIR"
 
@@ -241,13 +261,17 @@ def _refuse_unknown_names(env_file: str | Path, overrides: Mapping[str, object])
     for name in overrides:
         if name not in fields:
             raise _unknown(name, fields)
-    known = {_variable_name(path) for path, *_ in _leaves(Settings.model_construct())}
+    known = _variables()
     groups = {_variable_name((name,)) for name in fields}
     dotenv = DotEnvSettingsSource(Settings, env_file=env_file).env_vars
     for variable in (*os.environ, *(name.upper() for name in dotenv)):
         name = variable.upper()
         if name.startswith(PREFIX) and name not in {*known, *groups, _EVAL_DIR}:
-            raise _unknown(variable, sorted(known))
+            raise _unknown(variable, known)
+
+
+def _variables() -> list[str]:
+    return sorted(_variable_name(path) for path, *_ in _leaves(Settings.model_construct()))
 
 
 def _variable_name(path: tuple[str, ...]) -> str:
@@ -255,10 +279,13 @@ def _variable_name(path: tuple[str, ...]) -> str:
 
 
 def _unknown(name: str, known: list[str]) -> SettingsInvalid:
-    near = _nearest(name, known)
-    hint = f"Did you mean {near}? " if near else ""
+    hint = _FORMER.get(name.upper().removeprefix(PREFIX))
+    if hint is None and (near := _nearest(name, known)):
+        hint = f"Did you mean {near}?"
     return SettingsInvalid(
-        f"There is no setting {name}.", next_step=f"{hint}{_SEE}", field=name.lower()
+        f"There is no setting {name}.",
+        next_step=f"{hint} {_SEE}" if hint else _SEE,
+        field=name.lower(),
     )
 
 
@@ -283,6 +310,8 @@ def _is_secret(path: tuple[str, ...]) -> bool:
 def _invalid(error: ValidationError) -> SettingsInvalid:
     first = error.errors()[0]
     path = tuple(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return _unknown(_variable_name(path), _variables())
     may_show = first["type"] != "missing" and not _is_secret(path)
     given = f" (it is {first['input']!r})" if may_show else ""
     leaves = {leaf: info for leaf, info, *_ in _leaves(Settings.model_construct())}

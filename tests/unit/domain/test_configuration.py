@@ -44,6 +44,9 @@ def test_keywords_win_over_environment_over_dotenv_over_defaults(
         ("SEXTANT_TOPK", "SEXTANT_RETRIEVAL__TOP_K"),
         ("SEXTANT_CHAT_MODLE", "SEXTANT_CHAT_MODEL"),
         ("SEXTANT_RETRIEVAL__TOPK", "SEXTANT_RETRIEVAL__TOP_K"),
+        ("SEXTANT_RESEARCH__CONCURRENCY", "SEXTANT_MODEL_CONCURRENCY"),
+        ("SEXTANT_EXTRACTION__INPUT_PRICE", "SEXTANT_EXTRACTION__BUDGET_TOKENS"),
+        ("SEXTANT_WORKER__SETTLE", "remove it"),
     ],
 )
 def test_an_unknown_variable_is_an_error_that_names_the_one_meant(
@@ -67,6 +70,12 @@ def test_an_unknown_keyword_is_an_error_that_names_the_one_meant(dotenv: Path) -
     with pytest.raises(SettingsInvalid, match="datadir") as caught:
         load_settings(dotenv, datadir="elsewhere")
     assert "data_dir" in caught.value.next_step
+
+
+def test_an_unknown_name_in_a_group_is_an_error_that_names_the_one_meant(dotenv: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="SEXTANT_RESEARCH__CONCURRENCY") as caught:
+        load_settings(dotenv, research={"concurrency": 4})
+    assert "SEXTANT_MODEL_CONCURRENCY" in caught.value.next_step
 
 
 def test_a_bad_value_names_the_setting_the_problem_and_the_variable(

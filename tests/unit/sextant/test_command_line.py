@@ -188,6 +188,23 @@ def test_who_stops_a_command_is_told_what_stays(
     assert ("What is stored stays" in shown.err) == goes_on
 
 
+@pytest.mark.parametrize(
+    ("arguments", "instead"),
+    [
+        (["version"], "sextant --version"),
+        (["chunks", "search", "pumps"], "sextant search"),
+        (["graph", "show", "x", "--format=table"], "--json"),
+        (["entities", "search", "x", "--type", "PERSON"], "--filter entityTypes=TYPE"),
+        (["serve", "--log", "debug"], "SEXTANT_LOG_LEVEL"),
+    ],
+)
+def test_what_earlier_versions_had_is_told_with_what_stands_for_it(
+    arguments: list[str], instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(arguments) == 2
+    assert instead in capsys.readouterr().err
+
+
 def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
