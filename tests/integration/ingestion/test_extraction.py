@@ -75,7 +75,14 @@ def long_sections(number: int) -> bytes:
 class World:
     """An ingestor with a chat model behind a scripted endpoint."""
 
-    def __init__(self, database: Database, server: ScriptedOpenAI, **extraction: Any) -> None:
+    def __init__(
+        self,
+        database: Database,
+        server: ScriptedOpenAI,
+        *,
+        concurrency: int = 2,
+        **extraction: Any,
+    ) -> None:
         base = database.settings.model_dump(exclude={"ingestion", "extraction"})
         self.settings = Settings(
             _env_file=None,
@@ -85,8 +92,9 @@ class World:
                 "openai_base_url": server.base_url,
                 "openai_api_key": "sk",
                 "model_retries": 1,
+                "model_concurrency": concurrency,
                 "ingestion": IngestionSettings(graph="llm"),
-                "extraction": ExtractionSettings(**{"concurrency": 2} | extraction),
+                "extraction": ExtractionSettings(**extraction),
             },
         )
         chat = build_chat_model(self.settings)
