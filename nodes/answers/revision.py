@@ -112,6 +112,16 @@ class CheckedDraft:
             and not self.checking.gone
         )
 
+    @property
+    def has_foreign_numbers(self) -> bool:
+        """Return whether each statement has numbers, which stand in a passage that it cites in another language."""
+        evidence = self.text.evidence
+        stated = [one for one in self.text.finished if one.verdict is not Verdict.STATES_NOTHING]
+        return all(
+            one.passages and evidence.has_numbers_abroad(plain(one.text), one.passages)
+            for one in stated
+        )
+
 
 class Reviser:
     """Reviews one finished answer.
@@ -206,7 +216,7 @@ class Reviser:
                 elif isinstance(event, Token | Cited):
                     quoted.append(event)
         nothing_quoted = answer is None or answer.declined or not answer.citations
-        if answer is None or nothing_quoted:
+        if answer is None or (nothing_quoted and not draft.has_foreign_numbers):
             async for event in self._replace_draft(draft):
                 yield event
             return
@@ -214,6 +224,9 @@ class Reviser:
             yield Reset(self.warnings[0].in_language(self._review.language))
             for event in draft.told:
                 yield event
+        if nothing_quoted:
+            self.draft, self.trust = draft, draft.text.trust
+            return
         self._warn(WarningCode.ANSWER_NOT_CONFIRMED)
         given = draft.text.given
         yield Token("\n\n")

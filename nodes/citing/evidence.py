@@ -20,7 +20,7 @@ from sextant.nodes.citing.evidence_part import (
 from sextant.nodes.citing.evidence_rows import ROW, cut_rows
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
-from sextant.text.characters import plain_of
+from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import REFERS_BACK
 from sextant.text.units import ORDINAL
@@ -29,6 +29,10 @@ from sextant.text.values import normalise_values
 _LISTED = re.compile("、")
 MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|(?:al)?though|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
+)
+# What an amount is for: 15 EUR a year, 9 EUR per metre, 每吨16200元.
+_RATE = re.compile(
+    rf"\bper [a-z]+|\b(?:an?|each|every) (?:hour|day|night|week|month|quarter|year)\b|每(?:小时|季度|[{IDEOGRAPHS}])"
 )
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
 
@@ -95,7 +99,6 @@ def _of_sentence(
     whole = Text(sentence)
     found = values_of_pieces(sentence, clauses)
     every = tuple(value for some in found for value in some)
-    texts = tuple(map(Text, clauses))
     several = len(clauses) > 1
     subject = Text(_ahead_of_value(clauses[0]))
     refers_back = bool(REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
@@ -115,16 +118,18 @@ def _of_sentence(
         return
     ahead = [Text(_ahead_of_value(clause)) for clause in clauses]
     has_subject = [bool(terms_of(text.plain)) for text in ahead]
+    left_out = _find_left_out(clauses)
     for position, values in enumerate(found):
         if not values:
             continue
         # A clause that begins with its number has the subject of the nearest one that has one.
         nearest = next((at for at in range(position - 1, -1, -1) if has_subject[at]), None)
         inherits = not has_subject[position] and nearest is not None
+        rate, behind = left_out[position]
         of_clause = (
-            (OWN, texts[position]),
+            (OWN, Text(f"{clauses[position]} {rate}")),
             (INHERITED if inherits else 0.0, ahead[nearest or 0]),
-            (AHEAD, Text(_shared_ahead(clauses[:position], ahead))),
+            (AHEAD, Text(f"{_shared_ahead(clauses[:position], ahead)} {behind}")),
             (HEADING, above),
             (BEHIND, whole),
             (NEAR, near),
@@ -151,6 +156,23 @@ def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
     lead_in = [at for at, clause in enumerate(clauses, start=1) if _LEADS_IN.search(clause)]
     shared = ahead[: lead_in[-1] if lead_in else len(clauses)]
     return " ".join(text.plain for text in shared)
+
+
+def _find_left_out(clauses: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what each clause leaves out of earlier ones: a rate, and the words behind the value.
+
+    A card costs "15 EUR a year for adults, 6 EUR for students"; a cable is "3 m long here and 5 m there".
+    """
+    left_out, rate, last = list[tuple[str, str]](), "", ""
+    for clause in clauses:
+        plain = plain_of(clause)
+        first = next(iter(normalise_values(clause)), None)
+        behind = plain[first.end :] if first else ""
+        own = _RATE.search(plain)
+        left_out.append(("" if own else rate, "" if terms_of(behind) else last))
+        rate = own[0] if own else rate
+        last = behind if terms_of(behind) else last
+    return left_out
 
 
 def _split_counts(clause: str) -> list[str]:

@@ -224,6 +224,15 @@ class EvidenceIndex:
             for other in known
         )
 
+    def has_numbers_abroad(self, sentence: str, passages: Collection[int]) -> bool:
+        """Return whether a sentence has numbers, all of them in these passages, which are in another language."""
+        language = language_of_sentence(sentence)
+        return (
+            all(self.languages[index] != language for index in passages)
+            and bool(normalise_values(sentence))
+            and self.has_numbers(sentence, passages)
+        )
+
 
 def language_of_sentence(text: str) -> str:
     """Return `zh` or `en`; one Chinese name in an English sentence makes it no Chinese one."""

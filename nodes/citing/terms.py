@@ -21,6 +21,8 @@ from sextant.text.values import normalise_values
 from sextant.text.word_forms import american, name_synonyms, stem
 
 CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+# KITE-L, SRV-GOLD: names without a digit.
+_CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0-9])")
 # D区, B座: a letter tells places of one kind apart.
 _LETTERED = re.compile(rf"(?<![a-z0-9])[a-z](?![的是为和与或在有])[{IDEOGRAPHS}]")
 _WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
@@ -62,10 +64,13 @@ def without_accents(plain: str) -> str:
 def terms_of(text: str) -> tuple[str, ...]:
     """Return the terms of a text without its numbers, each once, in order."""
     plain = without_accents(plain_of(text))
-    codes = [*CODE.findall(plain), *_LETTERED.findall(plain)]
+    capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
+    codes = [*capitals, *CODE.findall(plain), *_LETTERED.findall(plain)]
     found = normalise_values(text)
     counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
     plain = CODE.sub(" ", _without(plain, counted))
+    for code in capitals:
+        plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
     runs = _HAN_RUN.findall(without_question_words(plain))
     cut = [_POINTING.sub("", word) for run in runs for word in words_of(run)]

@@ -247,7 +247,7 @@ class WordCheck:
             for term in terms_of(" ".join(stated))
         )
         own = terms_of(" ".join(quoted))
-        return is_known and any(term not in {*self._asked, *self._stated} for term in own)
+        return is_known and any(term not in self._stated for term in own)
 
     def _is_denied(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether either the sentence or the parts deny what the other says."""

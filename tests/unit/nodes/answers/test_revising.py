@@ -389,3 +389,19 @@ async def test_a_silent_judge_is_waited_for_as_long_as_the_answer_may_take() -> 
     )
     assert told.answer.grounded
     assert told.answer.warnings == (sentence(WarningCode.JUDGE_TIMED_OUT),)
+
+
+async def test_numbers_of_a_passage_in_another_language_stay_marked_where_nothing_is_quoted() -> (
+    None
+):
+    tours = item("国内演出每场补助 300 元，国外演出每场补助 90 欧元。", "补助.md")
+    text = "Concerts at home get 300 yuan, those abroad 90 euros [1]."
+    question = "What do the tours of the choir get?"
+    writer = AnswerGenerator(chat(text, repairs("")))
+    told = read([event async for event in writer.astream(question, [tours])])
+    assert told.text == f"{text} (unverified)"
+    assert [one.quote for one in told.citations]
+    invented = "Concerts at home get 310 yuan, those abroad 95 euros [1]."
+    writer = AnswerGenerator(chat(invented, repairs("")))
+    told = read([event async for event in writer.astream(question, [tours])])
+    assert "310" not in told.text

@@ -101,6 +101,7 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("What is the fine?", "The fine is 30 cents a day.", LENT, True),
         ("Can maps be borrowed?", "Maps can be borrowed for four weeks.", LENT, False),
         ("What do students pay?", "Students pay 20 euros a year.", CARD, False),
+        ("How much is the pass for students?", "10 € per year.", CARD, True),
         ("质检部主任是谁？", "质检部主任是段雅琴。", ROLES, True),
         ("加急检验要多少钱？", "加急检验每批860元。", ROLES, False),
         ("加急检验要多少钱？", "加急检验费用为1500元。", ROLES, True),
@@ -569,6 +570,8 @@ TOOLS_ZH = "电钻每五年检查一次，梯子每两年。"
 MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
 WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
 SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
+HALLS = "The small hall costs 80 EUR per hour, the large hall 140 EUR. The cable of ZETA-X is 3 m long and that of ZETA-Y 5 m."
+TERMS = "The trial period is three months. The notice period is six weeks."
 SAUNA = "The sauna is closed on Mondays. Expenses below 50 EUR need no receipt."
 TABLETS = "Salvin must not be taken together with warfarin. Antacids may be taken two hours before or after it."
 
@@ -582,9 +585,13 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
         ("How many days off for my wedding?", POOL_TIMES, "You get 4 days of special leave.", "You get 6 days of special leave."),
         ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
         ("How often are ladders checked?", TOOLS, "Ladders are checked every two years.", "Ladders are checked every five years."),
+        ("梯子多久检查一次？", TOOLS_ZH, "每两年。", "每五年。"),
         ("梯子多久检查一次？", TOOLS_ZH, "梯子每两年检查一次。", "梯子每五年检查一次。"),
         ("What does an evening ticket cost?", MEMBERS, "Seniors (65+): 4 EUR", "Seniors (65+): 5 EUR"),
         ("How heavy is the P-50?", WEIGHTS, "The P-50 weighs 12 kg.", "The P-50 weighs 8 kg."),
+        ("What does the large hall cost?", HALLS, "140 EUR per hour.", "80 EUR per hour."),
+        ("How long is the cable of ZETA-Y?", HALLS, "The cable of ZETA-Y is 5 m long.", "The cable of ZETA-Y is 3 m long."),
+        ("How long is the trial period?", TERMS, "The trial period is three months.", "The notice period is three months."),
         ("Is the sauna open on Mondays?", SAUNA, "The sauna is closed on Mondays.", "Yes, the sauna is open on Mondays."),
         ("Can I take Salvin with warfarin?", TABLETS, "Antacids, however, can be taken two hours before or after it.", "Yes, it can be taken together with warfarin."),
     ],

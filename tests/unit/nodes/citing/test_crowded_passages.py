@@ -53,6 +53,7 @@ def test_what_is_said_of_it_is_supported(question: str, statement: str) -> None:
         ("How much rye does the mill grind a day?", "It grinds 900 kg of rye a day."),
         ("Who is the miller?", "Per Lund is the miller."),
         ("How fast does the lower wheel turn?", "The lower wheel turns at 9 rpm."),
+        ("What do visitors pay?", "Children pay 6 EUR."),
         ("When does the lease end?", "The lease ends on 30 July 2034."),
         ("How long is bran kept?", "Bran is kept for eight months."),
         ("When may the mill run?", "The mill may run when the water is below 40 cm."),
