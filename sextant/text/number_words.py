@@ -34,11 +34,6 @@ def in_digits(text: str) -> str:
     return _WRITTEN.sub(lambda word: str(CARDINALS.index(word[0].lower())), text)
 
 
-def number_of(written: str) -> int:
-    """Return the number that figures say, or one Chinese digit: 12, 十."""
-    return int(written) if written.isdigit() else CHINESE_DIGITS.index(written)
-
-
 # Powers of ten.
 SCALES = {
     "百": 2, "千": 3, "万": 4, "萬": 4, "十万": 5, "百万": 6, "千万": 7, "亿": 8, "億": 8, "十亿": 9, "百亿": 10,

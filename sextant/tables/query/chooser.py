@@ -188,6 +188,8 @@ class QueryChooser(QuestionParts):
             return None if is_sum and unsure else self._over_rows(over or Operation.SUM, column)
         if any(map(self._is_of_one, self.where)):  # "is B the best?"
             return None
+        if self._is_named_later(column, end) and column not in self._of_kind(end):
+            return None  # "which is the largest, and what does it cost?"
         meant = end if over else self._end(end, column)
         return None if meant is None else self._outermost(over, meant, column)
 
@@ -199,6 +201,8 @@ class QueryChooser(QuestionParts):
             if self._counts_rows(column):
                 return None
             subject = next(iter(dates), subject)  # "which year"
+        if subject is not None and self._is_named_later(subject, end):
+            subject = next(iter(self.words), subject)
         order = Order(column, end is Operation.MAX)
         if not over and self._is_of_each(column):
             self._use("each")
@@ -237,6 +241,14 @@ class QueryChooser(QuestionParts):
         persons = any(one[-1] in "s人员工" or one in {"people", "staff"} for one in nouns)
         others = len([at for at in dict.fromkeys(self.named) if at in self.words]) > 1
         return column in self.bound or (column not in self.named and (others or persons))
+
+    def _is_named_later(self, column: int, end: Operation) -> bool:
+        """Return whether a column is first named in a clause after the one that asks for the most or least."""
+        word = self._word_of(end)
+        cuts = (one.end for one in self.tokens if one.kind in {"comma", "and"})
+        cut = next((at for at in cuts if word and at > word.end), None)
+        first = min((start for start, at in self._positions if at == column), default=-1)
+        return cut is not None and first >= cut
 
     def _is_of_each(self, column: int) -> bool:
         """Return whether the largest value of each group is asked for, and not the group with the largest."""

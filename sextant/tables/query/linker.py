@@ -81,10 +81,11 @@ class Linker:
         self.is_unsure = False
 
     def link(self) -> None:
-        """Link whole names, the longest first; then names by a part, and by related words."""
+        """Link whole names, the longest first; then names by their words, by a part, and by related words."""
         names = [(plain_name(one.name), one.index) for one in self._columns]
         called = [*names, *((name, at) for whole, at in names for name in _also_called(whole))]
         self._link_whole(called, self._values(called))
+        self._link_scattered(names)
         if not self._named() or self._lacks_number():
             self._link_part(names if not self._named() else self._numeric_names())
         self._link_related()
@@ -173,6 +174,26 @@ class Linker:
         columns = self._table.columns
         return is_about and all(columns[at].kind is not ValueKind.NUMBER for at in self._named())
 
+    def _link_scattered(self, names: Sequence[tuple[str, int]]) -> None:
+        """Link the one column whose words are all in the question, in any order.
+
+        "Which region had the highest revenue in the second half?" names "Second half Revenue".
+        """
+        free = self._parsed.free
+        candidates = [
+            (len(words), index, spans)
+            for name, index in names
+            if len(words := name.split()) > 1
+            and len(spans := [span for one in words if (span := find_whole(free, one))])
+            == len(words)
+        ]
+        most = max((count for count, *_ in candidates), default=0)
+        chosen = [one for one in candidates if one[0] == most]
+        if len(chosen) == 1:
+            _, index, spans = chosen[0]
+            for span in dict.fromkeys(spans):
+                self._parsed.link(COLUMN, *span, index)
+
     def _link_part(self, names: Sequence[tuple[str, int]]) -> None:
         """Link the one column that shares the longest part with the question: 季度销量 for 销量, `unit price` for `price`."""
         free = self._parsed.free
@@ -188,8 +209,9 @@ class Linker:
             self._parsed.link(COLUMN, *span, shared[0][2])
 
     def _may_shorten(self, name: str) -> bool:
-        """Return whether the question may leave out words of a name: "stock" is not "Min stock"."""
-        return collect_kinds(plain_of(name)) & _EXTREMES <= collect_kinds(self._parsed.text)
+        """Return whether the question may leave out words of a name: "stock" is not "Min stock", but "First half"."""
+        kinds = {one.kind for one in Question(plain_of(name)).tokens() if one.sense != "time"}
+        return kinds & _EXTREMES <= collect_kinds(self._parsed.text)
 
     def _link_related(self) -> None:
         """Link the columns named by a related word."""

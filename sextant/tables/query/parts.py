@@ -157,6 +157,12 @@ class QuestionParts:
     def _implied(self) -> list[int]:
         return find_by_kind(self._text, [self._columns[at] for at in self._numbers])
 
+    def _of_kind(self, operation: Operation) -> list[int]:
+        """Return the columns of the kind that the word for an operation says: of prices for "cheapest"."""
+        word = self._word_of(operation)
+        numbers = [self._columns[at] for at in self._numbers]
+        return find_by_kind(word.text, numbers) if word else []
+
     def _meant(self) -> list[int]:
         """Return the columns of numbers that are named, else implied by their kind.
 
@@ -181,6 +187,9 @@ class QuestionParts:
             )
             dated = partly or (dated if is_meant else [])
             return next(iter([*aged, *(one.index for one in dated)]), None)
+        # "The stock of the cheapest part" is of the lowest price.
+        if operation in EXTREMES and len(kind := self._of_kind(operation)) == 1:
+            return kind[0]
         if free := self._free_numbers():
             return self._nearest(free, operation)
         meant = self._meant()

@@ -185,6 +185,7 @@ def test_of_two_that_are_named_the_larger_or_smaller_is_told(
             SPENDING,
             [("60,000", "r3c2"), ("41,250", "r3c3")],
         ),
+        ("单价最高的是哪种，放在哪个仓库？", STOCK, [("980", "r4c4"), ("二号仓", "r4c2")]),
     ],
 )
 def test_what_is_asked_besides_is_told_of_the_same_row(

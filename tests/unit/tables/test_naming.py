@@ -83,6 +83,8 @@ def test_nor_is_it_a_part_of_another_word(question: str) -> None:
     ("question", "table", "values"),
     [
         ("Which region had the highest revenue in the second half?", SALES, ["28000"]),
+        ("What was the total revenue in the first half?", SALES, ["70,500"]),
+        ("What was the total revenue?", SALES, []),
         ("平均价格是多少？", PRICES, ["60"]),
         ("What is the average price?", PRICES, ["60"]),
         ("Which parts cost more than 50?", PRICES, ["电机"]),
