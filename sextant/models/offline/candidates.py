@@ -19,7 +19,7 @@ from sextant.models.offline.passages import (
     table_heads,
 )
 from sextant.models.offline.wording import Paraphrases, terms
-from sextant.text.characters import NOTE_MARK, language_of, plain_of
+from sextant.text.characters import NOTE_MARK, find_whole, language_of, plain_of
 from sextant.text.sentences import is_ended, sentence_spans
 from sextant.text.statements import REFERS_BACK, asks_of_orders, orders_answerer
 
@@ -30,7 +30,7 @@ class Sentence:
 
     Attributes:
         terms: what it speaks of, in the words of the question.
-        heading: the heads of the tables above a row; "" for a sentence.
+        heading: the heads of the tables above a row, or the item that an indented one stands below; "" for a sentence.
         language: `zh` or `en`.
     """
 
@@ -78,15 +78,31 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             continue
         if (key := find_key(text)) and not paraphrases.speaks_of(key):
             continue
+        above = heads if is_row(text) else [item.text[slice(*find_label(item.text, start))]]
         yield Sentence(
             source,
             start,
             end,
             text,
             paraphrases.read_terms(text),
-            "\n".join(heads) if is_row(text) else "",
+            "\n".join(filter(None, above)),
             language_of(text),
         )
+
+
+def find_label(text: str, start: int) -> tuple[int, int]:
+    """Return where the item stands that an indented one belongs to; an empty span for other sentences."""
+    begin = text.rfind("\n", 0, start) + 1
+    if not (depth := _measure_indent(text[begin:start])):
+        return 0, 0
+    lines = list(_LINE.finditer(text, 0, begin))[::-1]
+    above = next((line for line in lines if _measure_indent(line[0]) < depth), None)
+    mark = above and _MARK.match(above[0])
+    return (above.start() + mark.end(), above.end()) if above and mark else (0, 0)
+
+
+def _measure_indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 # Tables of more rows, lists and code of more lines are not quoted whole.
@@ -94,6 +110,7 @@ _MOST_ROWS, _MOST_LINES = 8, 12
 _MOST_BETWEEN = 3  # lines between two items of a numbered list
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
+_ASKS_OF_EACH = re.compile(r"各|每[个個种種台款]|分别|分別|所有|全部|\b(?:each|every|all)\b")
 _POINTS_BELOW = re.compile(
     r"[:：]|[如以]下|下列|[下附]表|\b(?:below|following|follows?|table)\b", re.IGNORECASE
 )
@@ -106,12 +123,19 @@ def complete_lists(
 ) -> list[Span]:
     """Return `spans` with the list or code that the first of them to do so introduces, or the small table below the first.
 
-    Of a table, only the rows that share most with what the question says beyond the introducing line.
+    Of a table, only the rows that share most with what the question says beyond the introducing line. A row stands for
+    all of its table where the question asks of each.
     """
     if not spans:
         return []
+    source, start, end = spans[0]
+    text = items[source].text
+    if is_row(text[start:end]) and _ASKS_OF_EACH.search(plain_of(question)):
+        rows = [(source, *span) for span in _read_rows_around(question, text, start)]
+        others = [one for one in spans if not is_row(items[one[0]].text[slice(*one[1:])])]
+        return [*rows, *others] if rows else list(spans)
     spans = [_extend_to_introduction(items[span[0]].text, span) for span in spans]
-    openings = (at for at, one in enumerate(spans) if _opens(items[one[0]].text, one, at))
+    openings = (at for at, one in enumerate(spans) if _opens(items[one[0]].text, spans[:at], one))
     at = next(openings, 0)
     source, start, end = spans[at]
     text = items[source].text
@@ -139,10 +163,28 @@ def _extend_to_introduction(text: str, span: Span) -> Span:
     return (source, start, end + len(rest)) if goes_on else span
 
 
-def _opens(text: str, span: Span, place: int) -> bool:
-    """Return whether the sentence at this place introduces a list or code; only the first one, a table."""
-    below = next(_read_below(text, *span[1:]), None)
-    return below is not None and not (place and is_row(text[slice(*below)]))
+def _opens(text: str, before: Sequence[Span], span: Span) -> bool:
+    """Return whether a sentence introduces a list, or code that none of the spans before it is of; only the first one, a table."""
+    below = list(_read_below(text, *span[1:]))
+    if not below:
+        return False
+    start, end = below[0][0], below[-1][1]
+    if text.startswith(FENCE, start):
+        return not any(one[0] == span[0] and start <= one[1] < end for one in before)
+    return not (before and is_row(text[slice(*below[0])]))
+
+
+def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
+    """Return `spans`, ahead of each indented item the label it stands below: "`timeout`:" says what "300 by default" is of."""
+    completed = list[Span]()
+    for span in spans:
+        source, start, _ = span
+        text = items[source].text
+        label = (source, *find_label(text, start))
+        if _INTRODUCES.search(text[label[1] : label[2]]):
+            completed.append(label)
+        completed.append(span)
+    return list(dict.fromkeys(completed))
 
 
 def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
@@ -191,8 +233,9 @@ def introduces(text: str, start: int, end: int) -> bool:
 
 
 def _read_below(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what a line introduces: items of a list, lines of code, or rows; nothing for a row or an item."""
-    if is_row(text[start:end]) or text[end:].partition("\n")[0].strip(" *_"):
+    """Yield what a line introduces: items of a list, lines of code, or rows; nothing for a row, or within code."""
+    in_code = f"\n{text[:start]}".count(f"\n{FENCE}") % 2
+    if in_code or is_row(text[start:end]) or text[end:].partition("\n")[0].strip(" *_"):
         return
     lines = list(_LINE.finditer(text, end))
     if not lines:
@@ -220,6 +263,17 @@ def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int,
         )
 
 
+def _read_rows_around(question: str, text: str, start: int) -> list[tuple[int, int]]:
+    """Return the rows of the small table that one of them stands in: those that the question names, or all."""
+    lines = list(_LINE.finditer(text))
+    above = [at for at, line in enumerate(lines) if line.end() <= start and line[0][0] != "|"]
+    rows = list(_read_rows(text, lines[above[-1] + 1 if above else 0 :]))
+    plain = plain_of(question)
+    items = ((row, plain_of(text[slice(*row)].partition(" |")[0])) for row in rows)
+    named = [row for row, item in items if not item.isdigit() and find_whole(plain, item)]
+    return named or rows
+
+
 def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
     """Yield the code with its fences; nothing where it is not closed, or long."""
     for line in lines[1 : _MOST_LINES + 2]:
@@ -237,6 +291,8 @@ def _read_items(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
     found, sign, between, in_code = list[tuple[int, int]](), "", list[re.Match[str]](), False
     for line in lines:
         mark = None if in_code else _MARK.match(line[0])
+        if mark and _measure_indent(line[0]) < _measure_indent(lines[0][0]):
+            break  # an item of the list that the introducing item stands in
         is_fence = line[0].lstrip().startswith(FENCE)
         if mark and sign in ("", mark[0].rstrip()[-1]):
             if between and mark[0].strip(" .)、．") != str(len(found) + 1):

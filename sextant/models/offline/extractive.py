@@ -17,6 +17,7 @@ from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.candidates import (
     Sentence,
+    complete_labels,
     complete_lists,
     complete_notes,
     read_sentences,
@@ -166,7 +167,8 @@ class ExtractiveAnswerer:
             return Extraction((), _quote(items, [ranking.best.span])[0])
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
-        return Extraction(_quote(items, complete_notes(items, chosen)), None)
+        completed = complete_labels(items, complete_notes(items, chosen))
+        return Extraction(_quote(items, completed), None)
 
     def _estimate(self, ranking: Ranking) -> float:
         """Return the probability that the best sentence answers.

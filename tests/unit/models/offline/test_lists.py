@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sextant.models.offline.candidates import complete_lists
+from sextant.models.offline.candidates import complete_lists, find_label
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
@@ -140,6 +140,48 @@ def test_long_code_is_cut_at_its_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence", "label"),
+    [
+        ("- `GATE`:\n  - opens at six\n  - shuts at nine", "shuts at nine", "`GATE`:"),
+        ("- gates\n\n- doors", "doors", ""),
+        ("The gate is green.\n  It is old.", "It is old.", ""),
+    ],
+)
+def test_indented_items_belong_to_the_item_above(text: str, sentence: str, label: str) -> None:
+    assert text[slice(*find_label(text, text.index(sentence)))] == label
+
+
+HOURS = """- Library:
+  - Saturdays 10:00 to 14:00
+- Museum:
+  - Saturdays 11:00 to 18:00"""
+
+
+async def test_an_item_is_quoted_behind_its_label() -> None:
+    question = "When is the museum open on Saturdays?"
+    found = await ExtractiveAnswerer().extract(question, [item(HOURS)], language="en")
+    told = [one.sentence for one in found.quotations][:2]
+    assert told == ["Museum:", "Saturdays 11:00 to 18:00"]
+
+
+def test_an_item_introduces_no_items_of_the_list_that_it_stands_in() -> None:
+    assert complete(HOURS, "Library:") == ["Library:", "Saturdays 10:00 to 14:00"]
+
+
+def test_a_line_of_code_introduces_nothing() -> None:
+    code = '```\nports:\n- "8443:443"\nstore:\n  image: depot/store\n```'
+    assert complete(code, "ports:") == ["ports:"]
+
+
+def test_code_is_not_told_again_behind_a_part_of_it() -> None:
+    text = "Find late loans:\n\n```\nSELECT reader\nFROM loans;\n```"
+    assert complete(text, "SELECT reader\nFROM loans;", "Find late loans:") == [
+        "SELECT reader\nFROM loans;",
+        "Find late loans:",
+    ]
+
+
 async def test_a_list_of_ten_items_is_quoted_whole() -> None:
     passage = item(
         "The kayak comes in these colours:\n" + "\n".join(f"- dye {n}" for n in range(10))
@@ -197,6 +239,7 @@ def test_a_sentence_before_a_table_that_does_not_point_to_it_stays_the_answer(ga
 @pytest.mark.parametrize(
     ("question", "told"),
     [
+        ("各城市的限额是多少？", ["北京 | 650 元", "苏州 | 480 元"]),
         ("每个北京员工的限额是多少？", ["北京 | 650 元"]),
         ("限额是多少？", ["北京 | 650 元"]),
     ],
@@ -211,3 +254,11 @@ def test_the_number_of_a_line_of_versions_stays_and_a_reference_alone_is_not_quo
         "24.x | 2025",
         "Fix the lamp.",
     ]
+
+
+def test_a_row_is_named_by_its_words_and_what_is_said_elsewhere_stays() -> None:
+    rows = ["1 | boat | 90", "12 | barge | 500"]
+    table = "| No | Kind | Fee |\n| --- | --- | --- |\n| 1 | boat | 90 |\n| 12 | barge | 500 |\n| | sum | 590 |\n"
+    note = "Rafts are free."
+    told = complete(f"{table}\n{note}", rows[1], note, question="What do all 12 vessels pay?")
+    assert told == [*rows, "sum | 590", note]
