@@ -217,7 +217,7 @@ def with_reports(
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
     """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage is always in.
 
-    Reports get at least their share, and what the passages leave.
+    Reports get at least their share, and each kind what the other leaves.
     """
     passages = [item for item in items if item.kind is ItemKind.CHUNK]
     found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []
@@ -226,7 +226,8 @@ def with_reports(
     of_reports = min(sum(map(_cost, found)), int(left * _OF_REPORTS))
     others = passages[passages.index(best[0]) + 1 :] if best else []
     more = _fill(others, left - of_reports)
-    return [*best, *more], _fill(found, left - sum(map(_cost, more)))
+    read = _fill(found, left - sum(map(_cost, more)))
+    return [*best, *_fill(others, left - sum(map(_cost, read)))], read
 
 
 def _fill(items: Sequence[RetrievedItem], tokens: int) -> list[RetrievedItem]:
