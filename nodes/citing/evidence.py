@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.citations import is_table
@@ -35,6 +36,7 @@ _RATE = re.compile(
     rf"\bper [a-z]+|\b(?:an?|each|every) (?:hour|day|night|week|month|quarter|year)\b|每(?:小时|季度|[{IDEOGRAPHS}])"
 )
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
+_ITEM = re.compile(r"\s*(?:[-*+•·]\s*|\d{1,2}[.)、：]\s*)")
 
 
 def all_parts(items: Sequence[RetrievedItem]) -> list[EvidencePart]:
@@ -71,6 +73,7 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     above = Text(headings(item))
     spans = [span for span in sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
     pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
+    lead = ""
     for at, span in enumerate(spans):
         near = Text(
             " ".join(
@@ -81,7 +84,10 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
         )
         sentence = item.text[slice(*span)]
         before = Text(_ahead_of_value(pieces[at - 1][0]) if at and pieces[at - 1] else "")
-        yield from _of_sentence(index, span, sentence, pieces[at], (above, near, before))
+        lead = lead if _ITEM.match(sentence) else ""
+        for part in _of_sentence(index, span, sentence, pieces[at], (above, near, before)):
+            yield replace(part, lead=lead) if lead else part
+        lead = _LEADS_IN.sub("", sentence) if _LEADS_IN.search(sentence) else lead
 
 
 def _of_sentence(
