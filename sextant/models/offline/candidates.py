@@ -123,15 +123,15 @@ def complete_lists(
 ) -> list[Span]:
     """Return `spans` with the list or code that the first of them to do so introduces, or the small table below the first.
 
-    Of a table, only the rows that share most with what the question says beyond the introducing line. A row stands for
-    all of its table where the question asks of each.
+    Of a table, the rows of `_choose_rows`. A row stands for all of its table where the question asks of each.
     """
     if not spans:
         return []
     source, start, end = spans[0]
     text = items[source].text
     if is_row(text[start:end]) and _ASKS_OF_EACH.search(plain_of(question)):
-        rows = [(source, *span) for span in _read_rows_around(question, text, start)]
+        table = _read_rows_around(text, start)
+        rows = [(source, *span) for span in _choose_rows(question, text, "", table)]
         others = [one for one in spans if not is_row(items[one[0]].text[slice(*one[1:])])]
         return [*rows, *others] if rows else list(spans)
     spans = [_extend_to_introduction(items[span[0]].text, span) for span in spans]
@@ -220,8 +220,15 @@ def _find_note(items: Sequence[RetrievedItem], source: int, label: str) -> Span 
 def _choose_rows(
     question: str, text: str, caption: str, rows: Sequence[tuple[int, int]]
 ) -> Sequence[tuple[int, int]]:
+    """Return the rows that share most with what the question says beyond the caption; where it asks of each, those that it names, or all."""
+    plain = plain_of(question)
+    if _ASKS_OF_EACH.search(plain):
+        items = ((row, plain_of(text[slice(*row)].partition(" |")[0])) for row in rows)
+        return [
+            row for row, item in items if not item.isdigit() and find_whole(plain, item)
+        ] or rows
     paraphrases = Paraphrases(question)
-    wanted = frozenset(terms(plain_of(question))) - paraphrases.read_terms(caption)
+    wanted = frozenset(terms(plain)) - paraphrases.read_terms(caption)
     shared = [len(wanted & paraphrases.read_terms(text[slice(*row)])) for row in rows]
     most = max(shared, default=0)
     return [row for row, count in zip(rows, shared, strict=True) if count == most]
@@ -263,15 +270,11 @@ def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int,
         )
 
 
-def _read_rows_around(question: str, text: str, start: int) -> list[tuple[int, int]]:
-    """Return the rows of the small table that one of them stands in: those that the question names, or all."""
+def _read_rows_around(text: str, start: int) -> list[tuple[int, int]]:
+    """Return the rows of the small table that one of them stands in."""
     lines = list(_LINE.finditer(text))
     above = [at for at, line in enumerate(lines) if line.end() <= start and line[0][0] != "|"]
-    rows = list(_read_rows(text, lines[above[-1] + 1 if above else 0 :]))
-    plain = plain_of(question)
-    items = ((row, plain_of(text[slice(*row)].partition(" |")[0])) for row in rows)
-    named = [row for row, item in items if not item.isdigit() and find_whole(plain, item)]
-    return named or rows
+    return list(_read_rows(text, lines[above[-1] + 1 if above else 0 :]))
 
 
 def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:

@@ -248,6 +248,12 @@ def test_who_asks_of_each_is_told_every_row(question: str, told: list[str]) -> N
     assert complete(TABLE, "北京 | 650 元", question=question) == told
 
 
+def test_each_is_asked_of_all_rows_below_a_caption() -> None:
+    table = TABLE.replace("| 苏州 |", "| 其他城市 |")
+    told = complete(table, "表 1 住宿费限额", question="各城市的住宿费限额是多少？")
+    assert told == ["北京 | 650 元", "其他城市 | 480 元"]
+
+
 def test_the_number_of_a_line_of_versions_stays_and_a_reference_alone_is_not_quoted() -> None:
     text = "| 24.x | 2025 |\n\n- Fix the lamp. (#1596 (https://example.org/1596))"
     assert [text[start:end] for start, end in quotable_spans(text)] == [
