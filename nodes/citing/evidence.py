@@ -19,7 +19,7 @@ from sextant.nodes.citing.evidence_part import (
     EvidencePart,
 )
 from sextant.nodes.citing.evidence_rows import ROW, cut_rows
-from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
+from sextant.nodes.citing.support import COMPUTED, ITEM, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
 from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.sentences import sentence_spans
@@ -36,7 +36,6 @@ _RATE = re.compile(
     rf"\bper [a-z]+|\b(?:an?|each|every) (?:hour|day|night|week|month|quarter|year)\b|每(?:小时|季度|[{IDEOGRAPHS}])"
 )
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
-_ITEM = re.compile(r"\s*(?:[-*+•·]\s*|\d{1,2}[.)、：]\s*)")
 
 
 def all_parts(items: Sequence[RetrievedItem]) -> list[EvidencePart]:
@@ -84,10 +83,17 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
         )
         sentence = item.text[slice(*span)]
         before = Text(_ahead_of_value(pieces[at - 1][0]) if at and pieces[at - 1] else "")
-        lead = lead if _ITEM.match(sentence) else ""
+        mark = ITEM.match(sentence)
+        lead = lead if mark and mark[0].strip() else ""
         for part in _of_sentence(index, span, sentence, pieces[at], (above, near, before)):
-            yield replace(part, lead=lead) if lead else part
+            yield _below(lead, part) if lead else part
         lead = _LEADS_IN.sub("", sentence) if _LEADS_IN.search(sentence) else lead
+
+
+def _below(lead: str, part: EvidencePart) -> EvidencePart:
+    """Return an item of a list with the line that introduces it."""
+    stated = f"{lead} {ITEM.sub('', part.sentence)}"
+    return replace(part, stated=stated, layers=(*part.layers, (INHERITED, Text(lead))))
 
 
 def _of_sentence(

@@ -37,7 +37,7 @@ class EvidencePart:
         row: the first cell of a cell's row.
         column: the name of a cell's column.
         clauses: of a sentence, as its marks cut it.
-        lead: the line that introduces the list that it is an item of.
+        stated: its sentence; an item of a list behind the line that introduces it: "not refunded" of "taxis".
     """
 
     passage: int
@@ -53,7 +53,7 @@ class EvidencePart:
     row: str = ""
     column: str = ""
     clauses: tuple[Text, ...] = ()
-    lead: str = ""
+    stated: str = ""
 
     def speaks_of(self, mark: str) -> bool:
         """Return whether a term stands in a clause or ahead of it in its sentence."""
@@ -67,11 +67,6 @@ class EvidencePart:
         """Return whether a term stands in the part itself, or in the clause that it takes its subject from."""
         first = self.layers[: 2 if self.inherits else 1]
         return any(mark in text.plain or text.has(mark) == 1.0 for _, text in first)
-
-    @property
-    def stated(self) -> str:
-        """Return the sentence, an item behind the line that introduces it: "not refunded" of "taxis"."""
-        return f"{self.lead} {self.sentence}".strip()
 
     @property
     def names(self) -> tuple[str, str]:

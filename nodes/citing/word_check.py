@@ -258,7 +258,7 @@ class WordCheck:
         closer = [
             part for part in self._whole if not part.is_row and all(map(part.owns, self._stated))
         ]
-        whole = " ".join(dict.fromkeys(part.stated for part in closer or same))
+        whole = " ".join(dict.fromkeys(part.stated or part.sentence for part in closer or same))
         is_denied = is_opposed(self._sentence, whole, self._evidence.question)
         return is_denied or self._is_bounded_otherwise(whole)
 

@@ -467,6 +467,7 @@ LETTERS = "Plan A costs 12 EUR per month. Plan B costs 30 EUR per month. Class I
         ("Who checks grade 2 pumps?", "Grade 2 pumps are checked by Tuvex.", BOUNDED, True),
         ("What colour is the wire of phase 2?", "Black.", FUSES, True),
         ("What colour is the wire of phase 2?", "Brown.", FUSES, False),
+        ("How is grade 3 treated?", "With inhaled budesonide.", LISTED, True),
         ("How is grade 3 treated?", "With inhaled salbutamol.", LISTED, False),
         ("How much is Plan A?", "Plan A costs 12 EUR per month.", LETTERS, True),
         ("How much is Plan A?", "Plan B costs 12 EUR per month.", LETTERS, False),
@@ -572,7 +573,8 @@ WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
 SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
 HALLS = "The small hall costs 80 EUR per hour, the large hall 140 EUR. The cable of ZETA-X is 3 m long and that of ZETA-Y 5 m."
 TERMS = "The trial period is three months. The notice period is six weeks."
-PAID_BACK = "The following are paid back:\n\n- train tickets\n\nThe following are not paid back:\n\n- taxis\n- fines for parking"
+YARD = "Visitors must not:\n\n1. enter the crane area\n2. take photographs"
+REFUNDED = "The following are refunded:\n\n- train tickets\n\nThe following are not refunded:\n\n- taxis\n- fines for parking"
 SAUNA = "The sauna is closed on Mondays. Expenses below 50 EUR need no receipt."
 TABLETS = "Salvin must not be taken together with warfarin. Antacids may be taken two hours before or after it."
 
@@ -593,8 +595,9 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
         ("What does the large hall cost?", HALLS, "140 EUR per hour.", "80 EUR per hour."),
         ("How long is the cable of ZETA-Y?", HALLS, "The cable of ZETA-Y is 5 m long.", "The cable of ZETA-Y is 3 m long."),
         ("How long is the trial period?", TERMS, "The trial period is three months.", "The notice period is three months."),
-        ("Are taxis paid back?", PAID_BACK, "Taxis are not paid back.", "Taxis are paid back."),
-        ("What is paid back?", PAID_BACK, "Train tickets are paid back.", "Fines for parking are paid back."),
+        ("Are taxis refunded?", REFUNDED, "Taxis are not refunded.", "Taxis are refunded."),
+        ("May visitors take photographs?", YARD, "Visitors must not take photographs.", "Visitors may take photographs."),
+        ("What is refunded?", REFUNDED, "Train tickets are refunded.", "Fines for parking are refunded."),
         ("Is the sauna open on Mondays?", SAUNA, "The sauna is closed on Mondays.", "Yes, the sauna is open on Mondays."),
         ("Can I take Salvin with warfarin?", TABLETS, "Antacids, however, can be taken two hours before or after it.", "Yes, it can be taken together with warfarin."),
     ],
