@@ -108,12 +108,12 @@ _BOUNDS_EN = (
 )
 # Words of denial, without longer words that contain them (不同, 未来); 非 denies only behind certain words.
 _CHINESE = re.compile(
-    rf"没有|沒有|没|沒|(?<=[并並绝絕决決而实實远遠均皆])非|不(?!{_BOUNDS_ZH}|[同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可抗|可或|可分)"
-    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿|严禁|嚴禁|禁止|禁用"
+    rf"没有|沒有|没|沒|(?<=[并並绝絕决決而实實远遠均皆])非|不(?!{_BOUNDS_ZH}|要忘|[同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可抗|可或|可分)"
+    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號忘])|勿(?!忘)|严禁|嚴禁|禁止|禁用"
 )
 _ENGLISH = re.compile(
-    rf"\b(?:not(?! only|{_BOUNDS_EN})|cannot(?!{_BOUNDS_EN})|never|neither|nor|none|nobody|nothing|without"
-    rf"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b(?!{_BOUNDS_EN})",
+    rf"\b(?:not(?! only| forget|{_BOUNDS_EN})|cannot(?!{_BOUNDS_EN})|never|neither|nor|none|nobody|nothing|without"
+    rf"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b(?! forget|{_BOUNDS_EN})",
     re.IGNORECASE,
 )
 # A denial behind "and" is always a clause of its own ("on the deck and not in the hall"); see also `split_joined`.

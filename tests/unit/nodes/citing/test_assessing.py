@@ -468,6 +468,7 @@ LETTERS = "Plan A costs 12 EUR per month. Plan B costs 30 EUR per month. Class I
         ("What colour is the wire of phase 2?", "Black.", FUSES, True),
         ("What colour is the wire of phase 2?", "Brown.", FUSES, False),
         ("How is grade 3 treated?", "With inhaled budesonide.", LISTED, True),
+        ("What should I bring?", "Bring an identity card.", "Do not forget to bring:\n\n- an identity card\n- a pen", True),
         ("How is grade 3 treated?", "With inhaled salbutamol.", LISTED, False),
         ("How much is Plan A?", "Plan A costs 12 EUR per month.", LETTERS, True),
         ("How much is Plan A?", "Plan B costs 12 EUR per month.", LETTERS, False),
