@@ -16,7 +16,7 @@ from sextant.nodes.citing.evidence import all_parts
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
 from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of
-from sextant.text.analysis import codes_in, find_unmentioned
+from sextant.text.analysis import codes_in, find_unmentioned, spelling_of
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise, plain_of
 from sextant.text.statements import states
 from sextant.text.units import WEEKDAY, TextValue
@@ -201,10 +201,15 @@ class EvidenceIndex:
         if not self.items:
             return False
         names = [normalise(name.split()[-1]) for name in _FULL_NAME.findall(sentence)]
-        if not (names or codes_in(sentence)):
+        codes = [term for term in terms_of(sentence) if "-" in term]
+        if not (names or codes or codes_in(sentence)):
             return False
         known = f"{self.text}\n{normalise(self.question)}"
-        return any(name not in known for name in names) or bool(find_unmentioned(sentence, [known]))
+        return (
+            any(name not in known for name in names)
+            or not all(re.search(spelling_of(code), known) for code in codes)
+            or bool(find_unmentioned(sentence, [known]))
+        )
 
     def has_numbers(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether these passages have all numbers of a sentence that the question lacks."""

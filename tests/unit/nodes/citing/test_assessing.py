@@ -595,6 +595,7 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
         ("How heavy is the P-50?", WEIGHTS, "The P-50 weighs 12 kg.", "The P-50 weighs 8 kg."),
         ("What does the large hall cost?", HALLS, "140 EUR per hour.", "80 EUR per hour."),
         ("How long is the cable of ZETA-Y?", HALLS, "The cable of ZETA-Y is 5 m long.", "The cable of ZETA-Y is 3 m long."),
+        ("How long is the cable of ZETA-Y?", HALLS, "ZETA-Y: 5 m.", "The cable of ZETA-Z is 5 m long."),
         ("How long is the trial period?", TERMS, "The trial period is three months.", "The notice period is three months."),
         ("Are taxis refunded?", REFUNDED, "Taxis are not refunded.", "Taxis are refunded."),
         ("May visitors take photographs?", YARD, "Visitors must not take photographs.", "Visitors may take photographs."),
