@@ -82,9 +82,11 @@ def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
 def close_up(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
     """Return cells without columns that a reader sees as none.
 
-    Those are the columns of signs that filings set beside figures ("$ | 17,556", "(22 | )"), and those in which no text
-    begins: the spacers among them, and the rest of a name that is set across two.
+    Those are the columns in which no text begins: spacers, and the rest of a name that is set across two; and then the
+    columns of signs that filings set beside figures ("$ | 17,556", "(22 | )").
     """
+    begun = {cell.column for cell in cells if cell.text.strip()}
+    cells = _without_columns(cells, {*range(_measure(cells)[0])} - begun)
     texts = {(cell.row, cell.column): cell.text.strip() for cell in cells}
     columns = defaultdict[int, list[SpannedCell]](list)
     for cell in cells:
@@ -92,21 +94,31 @@ def close_up(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
             columns[cell.column].append(cell)
     opening = {at for at, own in columns.items() if _are_signs(own, _OPENS_FIGURE, 1, texts)}
     closing = {at for at, own in columns.items() if _are_signs(own, _CLOSES_FIGURE, -1, texts)}
-    kept = {cell.column for cell in cells if cell.text.strip()} - opening - closing
-    removed = sorted({*range(_measure(cells)[0])} - kept)
+    signs = opening ^ closing
+    signs -= {at for at in signs if (at + 1 if at in opening else at - 1) in signs}
+    for cell in cells:
+        own = range(cell.column, cell.column + cell.columns)
+        if cell.columns > 1 and cell.text.strip() and signs.issuperset(own):
+            signs.difference_update(own)  # it has no other place
     joined = list[SpannedCell]()
     for cell in cells:
-        if cell.columns == 1 and cell.column not in kept:
-            continue
         before, behind = cell.column - 1, cell.column + cell.columns
-        sign = texts.get((cell.row, before), "") if before in opening else ""
-        end = texts.get((cell.row, behind), "") if behind in closing else ""
-        start = cell.column - bisect_left(removed, cell.column)
-        width = behind - bisect_left(removed, behind) - start
-        text = f"{sign}{cell.text}{end}"
-        if width or text:
-            joined.append(replace(cell, column=start, columns=width or 1, text=text))
-    return joined
+        sign = texts.get((cell.row, before), "") if before in opening & signs else ""
+        end = texts.get((cell.row, behind), "") if behind in closing & signs else ""
+        if cell.columns > 1 or cell.column not in signs:
+            joined.append(replace(cell, text=f"{sign}{cell.text}{end}"))
+    return _without_columns(joined, signs)
+
+
+def _without_columns(cells: Iterable[SpannedCell], columns: Iterable[int]) -> list[SpannedCell]:
+    removed, kept = sorted(columns), list[SpannedCell]()
+    for cell in cells:
+        start, end = (
+            at - bisect_left(removed, at) for at in (cell.column, cell.column + cell.columns)
+        )
+        if start < end:
+            kept.append(replace(cell, column=start, columns=end - start))
+    return kept
 
 
 def _are_signs(

@@ -73,3 +73,31 @@ def test_spacers_and_the_rest_of_a_name_set_across_two_columns_are_no_columns() 
         ["Rent", "90", "80"],
         ["Fuel", "40", "30"],
     ]
+
+
+def test_no_figure_gives_way_to_a_sign_that_spans_the_spacer_before_it() -> None:
+    rows = [
+        ["", "2022", "", "", "2021"],
+        ["Gains", "(22", ")", "", "35"],
+        ["Tax", "(7", ")", "", "41"],
+    ]
+    assert read(rows, SpannedCell(2, 2, ")", columns=2)).rows == [
+        ["", "2022", "2021"],
+        ["Gains", "(22)", "35"],
+        ["Tax", "(7)", "41"],
+    ]
+
+
+def test_a_name_above_columns_of_signs_alone_keeps_its_place() -> None:
+    rows = [
+        ["", "2022", "note", "", "2021"],
+        ["Gains", "(22", ")", "$", "35"],
+        ["Tax", "(7", ")", "$", "41"],
+    ]
+    table = read(rows, SpannedCell(0, 2, "note", columns=2))
+    assert table.rows[0] == ["", "2022", "note", "note", "2021"]
+
+
+def test_signs_beside_signs_are_lost_on_neither_side() -> None:
+    rows = [["Gains", "$", "(", "22"], ["Tax", "$", "", "41"], ["Fees", "", "(", "9"]]
+    assert read(rows).rows == [["Gains", "$", "(22"], ["Tax", "$", "41"], ["Fees", "", "(9"]]
