@@ -168,11 +168,15 @@ def table_blocks(
     cells, thin = without_thin_rows(cells)
     cells, marked = close_up(cells), marked - bisect_left(thin, marked)
     rows = lay_out(cells)
-    titles = title_rows(rows)
-    titles, marked = (0, marked) if titles < marked else (titles, 0)
+    width, titles = max(map(len, rows), default=0), title_rows(rows)
+    whole = {cell.row for cell in cells if cell.text and cell.columns >= width}
+    if titles < marked or not whole.issuperset(range(marked)):
+        titles = 0
+    else:
+        marked = 0  # all of them are titles
     yield from (Paragraph("".join(row), page) for row in rows[:titles])
     body = rows[titles:]
-    across = {row - titles for row in rows_across(cells, max(map(len, rows), default=0))}
+    across = {row - titles for row in rows_across(cells, width)}
     repeated = frozenset((row - titles, column) for row, column in repeated_cells(cells))
     names = max(marked, header_rows(body, across, repeated)) or int(is_headed)
     yield Table(body, names, page, repeated)

@@ -299,21 +299,22 @@ def _infer_header(
 ) -> int:
     """Return how many rows of a table without `th` name its columns.
 
-    A table of two columns of words may as well be one of names and values: then only bold type makes a header.
+    A table of two columns of words may as well be one of names and values, and one of a single column a list: then only
+    bold type makes a header.
     """
     titles = title_rows(laid_out)
     body = laid_out[titles:]
     width = max(map(len, body), default=0)
     across = {row - titles for row in rows_across(cells, width)}
     found = header_rows(body, across)
-    if found and width == 2 and not _has_values(body, found) and not _is_bold(rows[titles]):
+    if found and width <= 2 and not _has_values(body, found) and not _is_bold(rows[titles]):
         return 0
     return found + titles if found else 0
 
 
 def _has_values(rows: Sequence[Sequence[str]], header: int) -> bool:
-    """Return whether the second column has mostly numbers and dates."""
-    kinds = [read_value(row[1]).kind for row in rows[header:]]
+    """Return whether the last column has mostly numbers and dates."""
+    kinds = [read_value(row[-1]).kind for row in rows[header:]]
     return sum(kind in {ValueKind.NUMBER, ValueKind.DATE} for kind in kinds) * 2 > len(kinds)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from sextant.ingestion.parsing.blocks import Table
+from sextant.ingestion.parsing.formats import html
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
@@ -101,3 +102,17 @@ def test_a_name_above_columns_of_signs_alone_keeps_its_place() -> None:
 def test_signs_beside_signs_are_lost_on_neither_side() -> None:
     rows = [["Gains", "$", "(", "22"], ["Tax", "$", "", "41"], ["Fees", "", "(", "9"]]
     assert read(rows).rows == [["Gains", "$", "(22"], ["Tax", "$", "41"], ["Fees", "", "(9"]]
+
+
+def test_a_marked_row_that_names_one_column_is_no_title() -> None:
+    rows = [["", "2023"], ["Sales", "5"], ["Cost", "3"]]
+    table = read(rows, marked=1)
+    assert (table.rows, table.header_rows) == (rows, 1)
+
+
+def test_a_list_beside_a_column_of_icons_has_no_header() -> None:
+    rows = ["Ann on walking", "Bo on rowing", "Cy on skiing"]
+    page = "".join(f"<tr><td></td><td>{row}</td></tr>" for row in rows)
+    read_page = html.parse(f"<p>Latest comments:</p><table>{page}</table>".encode(), Limits())
+    (table,) = (block for block in read_page.blocks if isinstance(block, Table))
+    assert (table.rows, table.header_rows) == ([[row] for row in rows], 0)
