@@ -24,6 +24,7 @@ class WarningCode(StrEnum):
     TEXT_LEFT_OUT = auto()
     FURNITURE_LEFT_OUT = auto()
     TEXT_MISSING = auto()
+    PARTS_MISSING = auto()
     QUOTES_NOT_CLOSED = auto()
     LINES_NOT_IMPORTED = auto()
     IMAGES_NOT_LOOKED_AT = auto()

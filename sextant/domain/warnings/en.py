@@ -88,6 +88,8 @@ WORDINGS: Mapping[str, str] = {
     "{characters} (characters)",
     WarningCode.TEXT_MISSING: "{percent} % of the file's text ({number} letters and digits) was not read. Compare the "
     "document with the file. Saving it again in its program, or in another format, may help.",
+    WarningCode.PARTS_MISSING: "{percent} % of the file's text ({number} letters and digits) was not read, most of it "
+    "in: {parts}. Compare the document with the file. Saving it again in its program, or in another format, may help.",
     WarningCode.QUOTES_NOT_CLOSED: "A quotation mark is never closed in {rows} (line {lines}). Each line was read "
     "as a separate row. Check these rows.",
     WarningCode.LINES_NOT_IMPORTED: "This file has the format of `sextant import` but was read as text, so its documents, entities "

@@ -104,6 +104,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.FURNITURE_LEFT_OUT: "正文周围的文字（占 {percent}%）未收入：{characters}。",
     WarningCode.TEXT_MISSING: "文件中 {percent}% 的文字（{number} 个字符）未能读取。请与原文件核对；"
     "用原程序重新保存或另存为其他格式后再添加，也许可以解决。",
+    WarningCode.PARTS_MISSING: "文件中 {percent}% 的文字（{number} 个字符）未能读取，主要在：{parts}。请与原文件核对；"
+    "用原程序重新保存或另存为其他格式后再添加，也许可以解决。",
     WarningCode.QUOTES_NOT_CLOSED: "{rows}的引号没有结束（行号 {lines}）。每行都按单独一行读取，请检查。",
     WarningCode.LINES_NOT_IMPORTED: "这些是导入文件的行，却被当作文本读取：其中的文档、实体和关系没有进入图谱。"
     "请删除此文档，再用 `sextant import`（POST /api/graphs/…/import）导入。",

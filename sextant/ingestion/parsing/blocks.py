@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -108,7 +108,7 @@ class Blocks:
 
     `omissions` counted on the way what of the file is in none of the blocks.
     `ocr_pages` are the pages whose text was read by OCR, `unread_pages` those that only OCR can read. `page_texts` is
-    the plain text of each page, where its format knows it before lines and tables are made of it.
+    the plain text of pages, where its format knows it before lines and tables are made of it.
     """
 
     blocks: Sequence[Block]
@@ -119,7 +119,7 @@ class Blocks:
     omissions: Omissions | None = None
     ocr_pages: frozenset[int] = frozenset()
     unread_pages: tuple[int, ...] = ()
-    page_texts: Sequence[str] = ()
+    page_texts: Mapping[int, str] = field(default_factory=dict[int, str])
     attachments: tuple[AttachedFile, ...] = ()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
@@ -25,12 +25,14 @@ from sextant.ingestion.parsing.blocks import (
 )
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.recount import SourcePart, recount
-from sextant.ingestion.parsing.structure import Omissions, count_characters
+from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
 from sextant.text.characters import normalise
 
 _TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
 _LEAST_MISSING = 40  # letters and digits
+_LOST = 0.5  # of the words of a part
 _NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
+_WORD = re.compile(r"[^\W_]{2,}")
 
 
 def measure_coverage(
@@ -46,7 +48,7 @@ def measure_coverage(
     """
     omissions = blocks.omissions or Omissions()
     left_out = omissions.left_out
-    pages = [*map(SourcePart, blocks.page_texts)]
+    pages = [SourcePart(number, text) for number, text in blocks.page_texts.items()]
     parts = pages or recount(content, file_type)
     found, missing = None, 0
     if parts is not None:
@@ -62,7 +64,8 @@ def measure_coverage(
         missing = max(lost - sum(left_out.values()), 0)
     stored = _stored(blocks, omissions)
     coverage = Coverage(stored, left_out, omissions.not_read, found, missing)
-    return coverage, (*_warn_of_missing(coverage), *_warn_of_furniture(coverage, omissions))
+    missed = _warn_of_missing(coverage, parts or (), text)
+    return coverage, (*missed, *_warn_of_furniture(coverage, omissions))
 
 
 def _texts(block: Block) -> Iterator[str]:
@@ -112,12 +115,29 @@ def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
     return tally
 
 
-def _warn_of_missing(coverage: Coverage) -> tuple[CodedWarning, ...]:
+def _warn_of_missing(
+    coverage: Coverage, parts: Sequence[SourcePart], text: str
+) -> tuple[CodedWarning, ...]:
     found, missing = coverage.found or 0, coverage.missing
     if missing < _LEAST_MISSING or missing <= _TOLERATED * found:
         return ()
-    params = {"percent": _percent(missing, found), "number": missing}
-    return (CodedWarning(WarningCode.TEXT_MISSING, params),)
+    lost = _lost_parts(parts, text)
+    percent = _percent(missing, found)
+    params = {"percent": percent, "number": missing, "parts": name_some(lost)}
+    code = WarningCode.PARTS_MISSING if lost else WarningCode.TEXT_MISSING
+    return (CodedWarning(code, params),)
+
+
+def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
+    """Return the names of parts that are mostly missing, judged by the words that no other part has."""
+    words = [set(_WORD.findall(normalise(part.text))) for part in parts]
+    parts_of = Counter(chain.from_iterable(words))
+    stored, lost = set(_WORD.findall(normalise(text))), list[str | int]()
+    for part, each in zip(parts, words, strict=True):
+        special = [word for word in each if parts_of[word] == 1]
+        if part.name and sum(word not in stored for word in special) > _LOST * len(special):
+            lost.append(part.name)
+    return lost
 
 
 def _warn_of_furniture(coverage: Coverage, omissions: Omissions) -> tuple[CodedWarning, ...]:

@@ -60,8 +60,12 @@ _UNSEEN = ["script", "style", "template", "head", "svg"]
 
 @dataclass(frozen=True, slots=True)
 class SourcePart:
-    """The text of a part of a file, and how many cells of it hold a number."""
+    """The text of a part of a file, and how many cells of it hold a number.
 
+    `name`: a page or slide by its number, any other part by its name; "" for the whole file.
+    """
+
+    name: str | int
     text: str
     numbers: int = 0
 
@@ -85,14 +89,14 @@ def _office(content: bytes) -> Iterator[SourcePart]:
         if _DRAWN.match(name):  # each series of a chart names its categories again
             texts = (one.text or "" for one in root.iter("{*}t", "{*}v"))
             words = dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))
-            yield SourcePart(" ".join(words))
+            yield SourcePart(name, " ".join(words))
         else:
-            yield SourcePart(_runs(root))
+            yield SourcePart(name, _runs(root))
 
 
 def _xlsx(content: bytes) -> Iterator[SourcePart]:
     shared = [_runs(one) for _, root in _xml_parts(content, _STRINGS) for one in root.iter("{*}si")]
-    for _, root in _xml_parts(content, _SHEET):
+    for name, root in _xml_parts(content, _SHEET):
         words, numbers = list[str](), 0
         for cell in root.iter("{*}c"):
             kind, value = cell.get("t", "n"), cell.findtext("{*}v") or ""
@@ -104,19 +108,19 @@ def _xlsx(content: bytes) -> Iterator[SourcePart]:
                 words.append(value)
             elif kind in {"n", "d"}:
                 numbers += bool(value)
-        yield SourcePart(" ".join(words), numbers)
+        yield SourcePart(name, " ".join(words), numbers)
 
 
 def _html(content: bytes) -> Iterator[SourcePart]:
-    yield SourcePart(_html_text(decode(content, charset_of_page(content)).text))
+    yield SourcePart("", _html_text(decode(content, charset_of_page(content)).text))
 
 
 def _text(content: bytes) -> Iterator[SourcePart]:
-    yield SourcePart(decode(content).text)
+    yield SourcePart("", decode(content).text)
 
 
 def _markdown(content: bytes) -> Iterator[SourcePart]:
-    yield SourcePart(_marked_text(decode(content).text))
+    yield SourcePart("", _marked_text(decode(content).text))
 
 
 def _json(content: bytes) -> Iterator[SourcePart]:
@@ -136,7 +140,7 @@ def _json(content: bytes) -> Iterator[SourcePart]:
             todo.extend(value)
         elif isinstance(value, str):
             found.append(value)
-    yield SourcePart(" ".join([*names, *found]))
+    yield SourcePart("", " ".join([*names, *found]))
 
 
 def _odf(content: bytes) -> Iterator[SourcePart]:
@@ -144,7 +148,7 @@ def _odf(content: bytes) -> Iterator[SourcePart]:
     documents = _xml_parts(content, _ODF_CONTENT) if packed else [("", _read_part(content))]
     for _, root in documents:
         for body in root.iterchildren("{*}body"):
-            yield SourcePart(" ".join(body.itertext()))
+            yield SourcePart("", " ".join(body.itertext()))
 
 
 def _epub(content: bytes) -> Iterator[SourcePart]:
@@ -153,22 +157,22 @@ def _epub(content: bytes) -> Iterator[SourcePart]:
             page = decode(chapter).text
             is_page = "<html" in page or not name.endswith(".xml")
             if is_page and not _CONTENTS_PAGE.search(page):
-                yield SourcePart(_html_text(page))
+                yield SourcePart(name, _html_text(page))
 
 
 def _xml(content: bytes) -> Iterator[SourcePart]:
     text = unescape(_TAG.sub(" ", _XML_ASIDE.sub(" ", decode(content).text)))
-    yield SourcePart(_html_text(text))  # feeds hold HTML as text
+    yield SourcePart("", _html_text(text))  # feeds hold HTML as text
 
 
 def _ipynb(content: bytes) -> Iterator[SourcePart]:
     book = json.loads(decode(content).text)
     sheets = book.get("worksheets") or [book]
-    for cell in (one for sheet in sheets for one in sheet.get("cells", ())):
+    for number, cell in enumerate((one for sheet in sheets for one in sheet.get("cells", ())), 1):
         source = cell.get("source", cell.get("input", ""))
         text = source if isinstance(source, str) else "".join(source)
         is_marked = cell.get("cell_type") == "markdown"
-        yield SourcePart(_marked_text(text) if is_marked else text)
+        yield SourcePart(f"cell {number}", _marked_text(text) if is_marked else text)
 
 
 def _eml(content: bytes) -> Iterator[SourcePart]:
@@ -191,7 +195,7 @@ def _message(part: Message) -> Iterator[SourcePart]:
     elif kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
         payload = part.get_payload(decode=True)
         text = decode(payload if isinstance(payload, bytes) else b"", part.get_content_charset())
-        yield SourcePart(_html_text(text.text) if kind == "text/html" else text.text)
+        yield SourcePart("", _html_text(text.text) if kind == "text/html" else text.text)
 
 
 def _marked_text(text: str) -> str:

@@ -143,7 +143,7 @@ class _PdfContent:
     image that is passed over. `texts` is what PDFium says of each page.
     """
 
-    texts: list[str] = field(default_factory=list[str])
+    texts: dict[int, str] = field(default_factory=dict[int, str])
     pages: list[list[Item]] = field(default_factory=list[list[Item]])
     frames: list[PdfBox] = field(default_factory=list[PdfBox])
     extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
@@ -182,7 +182,7 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
     """Read a page; `scanned` is what OCR has read on it."""
-    read.texts.append(page.text)
+    read.texts[page.number] = page.text
     lines = page.lines()
     is_unmapped = bool(lines) and not page.is_readable(lines)
     if is_unmapped:

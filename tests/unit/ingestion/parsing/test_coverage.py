@@ -175,6 +175,19 @@ def test_what_a_parser_loses_in_silence_is_warned_of(
     )
 
 
+def test_the_parts_that_are_lost_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse_two_slides(content: bytes, limits: Limits) -> Blocks:
+        blocks = parser_for(FileType.PPTX)(content, limits)
+        return replace(blocks, blocks=[one for one in blocks.blocks if one.page not in {3, 9}])
+
+    monkeypatch.setattr(child, "parser_for", lambda _: parse_two_slides)
+
+    _, warnings = coverage_of(as_pptx(), "a.pptx")
+
+    assert [one for one in warnings if "slide3.xml" in one and "slide9.xml" in one]
+    assert not [one for one in warnings if "slide4.xml" in one]
+
+
 def test_each_kind_of_text_is_counted_by_itself() -> None:
     note = xml(
         "w:footnotes",
@@ -228,10 +241,12 @@ def test_a_merged_cell_counts_once() -> None:
     assert coverage.stored["table"] == len("TeamPersonMaintenanceAnnBob")
 
 
-@pytest.mark.parametrize("code", [WarningCode.TEXT_MISSING, WarningCode.FURNITURE_LEFT_OUT])
+@pytest.mark.parametrize(
+    "code", [WarningCode.TEXT_MISSING, WarningCode.PARTS_MISSING, WarningCode.FURNITURE_LEFT_OUT]
+)
 def test_a_warning_is_worded_in_both_languages(code: WarningCode) -> None:
     characters = [count(9, "in menus and feet of the page")]
-    params = {"percent": 12, "number": 300, "characters": characters}
+    params = {"percent": 12, "number": 300, "parts": [3, "…"], "characters": characters}
     warning = CodedWarning(code, params)
 
     assert "12 %" in warning.in_language("en")
