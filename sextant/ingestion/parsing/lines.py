@@ -137,9 +137,9 @@ class _HeadingStyle:
 def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     """Return the heading level of each line, None for body text, 0 for the document's title.
 
-    A short line without final stop is a heading when it is larger than the body, bold in a body
-    that is not, or has a strong number (第三章, 3.1). Larger stands above bolder above plain; among equals the number decides (章 above 节 above 一、 above 1 above 1.1),
-    and a heading without number stands with the highest numbered one of its look.
+    A short line without final stop is a heading when it is larger than the body, bold in a body that is not, or has a
+    strong number (第三章, 3.1). Larger stands above bolder above plain; among equals the number decides (章 above 节
+    above 一、 above 1 above 1.1), and a heading without number stands with the highest numbered one of its look.
     """
     body = _body(lines)
     with_roman = has_roman_numbers(line.text for line in lines)

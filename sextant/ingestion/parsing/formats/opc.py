@@ -50,9 +50,9 @@ _OPEN_DOCUMENT = {
 }
 # What the namespace of the root element of a part begins with.
 _OWNERS = ("http://schemas.openxmlformats.org/", "http://schemas.microsoft.com/")
-# Both editions of the standard share the last segment of the relationship types.
-_MOST_DIGITS = 8
+_MOST_DIGITS = 7  # of a number in an attribute
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
+# Relationship types, by the last segment, which both editions of the standard share.
 MAIN, CORE = "officeDocument", "core-properties"
 # Names of the strict edition, which are read as those of the transitional one.
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)")
@@ -271,7 +271,7 @@ def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> El
 
 def read_number(text: str | None, default: T) -> int | T:
     """Return a whole number as attributes have it; `default` for anything else, and for one that no document needs."""
-    is_number = text is not None and text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS
+    is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
     return int(text) if text is not None and is_number else default
 
 
