@@ -14,9 +14,9 @@ from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.tables.cells.values import ValueKind, read_value
 
-_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s?\(?\d[\d,.\s]*[%)‰]{0,2}$")
+_NUMBER = re.compile(r"[-+(]?(?:US|HK)?[$€£¥￥]?\s?\(?\d[\d,.\s]*[%)‰]{0,2}$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_OPENS_FIGURE = re.compile(r"[$€£¥￥]\s?\(?|\(")
+_OPENS_FIGURE = re.compile(r"(?:US|HK)?[$€£¥￥]\s?\(?|\(")
 _CLOSES_FIGURE = re.compile(r"\)?\s?[%‰]\)?|\)")
 MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
 

@@ -58,7 +58,7 @@ _NUMBER = re.compile(
     rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?(?P<open2>\()?"
     rf"(?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?"
     rf"\s?(?P<scale>{SCALE})?\s?(?P<suffix>[%‰°{_SIGNS}]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
-    r"(?P<close>\))?",
+    r"(?:(?P<close>\))\s?(?P<behind>[%‰])?)?",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[,，'\s]")
@@ -141,7 +141,7 @@ def _number(shown: str, text: str) -> CellValue | None:
     negative = opened or match["sign"] in {"-", "−", "–"} or match["sign2"]
     # From a string, since arithmetic on decimals rounds.
     number = Decimal(f"{'-' if negative else ''}{plain}E{power}")
-    prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or ""
+    prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or match["behind"] or ""
     return CellValue(ValueKind.NUMBER, text, number, prefix, suffix)
 
 

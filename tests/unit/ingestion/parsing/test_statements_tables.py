@@ -29,7 +29,7 @@ def read(rows: Sequence[Sequence[str]], *wide: SpannedCell, marked: int = 0) -> 
 def test_currency_signs_and_closing_marks_stand_with_their_figures() -> None:
     rows = [
         ["", "", "", "", "Change", ""],
-        ["Sales", "$", "17,556", "", "14", "%"],
+        ["Sales", "US$", "17,556", "", "14", "%"],
         ["Gains", "", "(22", ")", "(3", ")%"],
         ["Tax", "", "—", "", "5", "%"],
     ]
@@ -37,7 +37,7 @@ def test_currency_signs_and_closing_marks_stand_with_their_figures() -> None:
     assert table.header_rows == 1
     assert table.rows == [
         ["", "2022", "Change"],
-        ["Sales", "$17,556", "14%"],
+        ["Sales", "US$17,556", "14%"],
         ["Gains", "(22)", "(3)%"],
         ["Tax", "—", "5%"],
     ]
