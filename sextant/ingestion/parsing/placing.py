@@ -118,6 +118,11 @@ class _WordFinder:
 
     def _placed(self, stored: int, drawn: int, counts: tuple[int, int]) -> Iterator[PlacedText]:
         """Yield each of the words, or what of it matches, with its place in the text."""
+        if counts == (1, 1):  # nearly always
+            token = self._stored[stored]
+            end = token.start + len(token.text)
+            yield from self._with_box(self._drawn[drawn], token.start, end)
+            return
         at = [
             *chain.from_iterable(
                 range(token.start, token.start + len(token.text))
