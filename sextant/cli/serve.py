@@ -83,7 +83,7 @@ def worker(
         int,
         typer.Option(
             "--concurrency", "-c", min=0, max=64, show_default=False,
-            help="Documents in hand at a time; default SEXTANT_WORKER__CONCURRENCY (2).",
+            help="Documents in hand at a time; default SEXTANT_WORKER__CONCURRENCY (3).",
         ),
     ] = 0,
     metrics_port: Annotated[

@@ -49,6 +49,10 @@ DROP INDEX sextant_merged_key IF EXISTS
 // Drop the index that was left over.
 DROP INDEX sextant_graph_key IF EXISTS
 
+// name: drop_entity_words
+// Drop the index of words that earlier versions had.
+DROP INDEX sextant_entity_words IF EXISTS
+
 // name: relation_key
 // Find relations by id. No constraint, which took a quarter more CPU of an import; the only writer of a graph
 // deletes a relation in the transaction that writes it.

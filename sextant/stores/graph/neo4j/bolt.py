@@ -127,8 +127,9 @@ class Bolt:
         return await self.version() >= _PREFILTERED
 
     async def prepare(self) -> None:
-        """Create missing constraints and indexes, and wait until they are online."""
+        """Create missing constraints and indexes, and wait until they are online; drop those of earlier versions."""
         await self.prepare_keys()
+        await self.write([(_SCHEMA["drop_entity_words"], {})])
         vectors = ("entity_vectors",) if await self.can_prefilter() else ()
         await self._make_indexes(*_INDEXES, *vectors)
 

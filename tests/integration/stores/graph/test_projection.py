@@ -266,3 +266,12 @@ async def test_an_index_left_over_from_a_killed_maker_does_not_keep_its_constrai
         "RETURN owningConstraint AS constraint"
     )
     assert found["constraint"] == "sextant_merged_key"
+
+
+async def test_the_index_of_words_of_an_earlier_version_is_dropped(bolt: Bolt) -> None:
+    made = "CREATE FULLTEXT INDEX sextant_entity_words IF NOT EXISTS FOR (e:__Entity__) ON EACH [e.words]"
+    await bolt.write([(made, {})])
+    await bolt.prepare()
+    names = await bolt.fetch("SHOW INDEXES YIELD name RETURN name")
+    assert "sextant_entity_words" not in {row["name"] for row in names}
+    assert "sextant_entity_names" in {row["name"] for row in names}
