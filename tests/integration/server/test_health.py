@@ -69,6 +69,17 @@ async def test_whoever_asks_for_its_options_is_told_what_a_path_allows(
     assert (await client.options("/nowhere")).status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/api/graphs"])
+async def test_another_site_that_asks_before_it_calls_is_told_methods_and_gets_no_leave(
+    client: httpx.AsyncClient, path: str
+) -> None:
+    asked = {"Origin": "https://chat.example", "Access-Control-Request-Method": "GET"}
+    answer = await client.options(path, headers=asked)
+    assert answer.status_code == 204
+    assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
+    assert "access-control-allow-origin" not in answer.headers
+
+
 async def test_who_leaves_in_the_middle_of_a_form_is_no_fault_of_the_server(
     client: httpx.AsyncClient,
 ) -> None:
