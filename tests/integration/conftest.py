@@ -18,6 +18,7 @@ from sextant.models.chat import endpoint_memory
 from sextant.models.chat.endpoint_memory import EndpointMemory
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
@@ -73,8 +74,9 @@ def settings(data_dir: Path) -> Settings:
 
 @pytest_asyncio.fixture(scope="session")
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """Yield the session's open database; tests keep apart by `scope`."""
+    """Yield the session's open database, which has the vectors of one embedder; tests keep apart by `scope`."""
     async with await Database.open(settings) as opened:
+        await check_space(opened, HashEmbedder(384))
         yield opened
 
 

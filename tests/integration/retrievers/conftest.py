@@ -6,23 +6,15 @@ from collections.abc import Awaitable, Callable
 from uuid import uuid4, uuid5
 
 import pytest
-import pytest_asyncio
 
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 
 DIMENSION = 384
 Write = Callable[[Scope, str, list[str]], Awaitable[None]]
-
-
-@pytest_asyncio.fixture(scope="session", autouse=True)
-async def recorded_space(database: Database) -> None:
-    """Record the space of the vectors before any are stored, else they count as another model's."""
-    await check_space(database, HashEmbedder(DIMENSION))
 
 
 @pytest.fixture
