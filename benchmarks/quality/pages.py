@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality.pages                  # write the tables of the pages from docs/reports
     python -m benchmarks.quality.pages --collect FOLDER # first make docs/reports/retrieval.json from the files
-                                                   # of `sextant eval --out FOLDER/SET.MODE.json`
+                                                        # of `sextant eval --out FOLDER/SET.MODE.json`
 
 A page shows a report between `<!-- report: NAME -->` and `<!-- /report -->`.
 """
