@@ -38,6 +38,7 @@ from sextant.stores.graph.resolution.decisions import (
 )
 from sextant.stores.graph.transfer import entities_by_external_id
 from sextant.stores.postgresql.database import Database
+from sextant.text.characters import clean_text
 
 if TYPE_CHECKING:
     from sextant.ingestion.graph.extraction.cost import CostEstimate
@@ -54,6 +55,7 @@ class Duplicates:
 
 
 _MOST_EVIDENCE = 3  # passages that are shown for a relation
+_LONGEST_ASKED = 1000  # characters of an unknown name, for which similar ones are looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +265,7 @@ class Entities:
         return EntityView(found, relations, list(map(quote_mention, mentions)), merged, communities)
 
     async def _find(self, named: str, field: str) -> Entity:
+        named = clean_text(named)
         try:
             found = await self._graph.get_entities(self._scope, [UUID(named)])
         except ValueError:
@@ -278,7 +281,7 @@ class Entities:
                 next_step=f"Give an id: {ids}.",
                 field=field,
             )
-        near = await self._graph.entities_by_words(self._scope, [named], 3)
+        near = await self._graph.entities_by_words(self._scope, [named[:_LONGEST_ASKED]], 3)
         names = ", ".join(hit.entity.name for hit in near)
         raise OptionInvalid(
             f"No entity is called {named!r:.80}.",

@@ -131,6 +131,8 @@ async def test_mistakes_name_the_field_and_the_way_out(entities: Entities, rag: 
         await entities.merge("Health", "Geneva")
     assert unknown.value.field == "entity"
     assert "World Health Organization" in unknown.value.next_step
+    with pytest.raises(OptionInvalid, match="No entity is called"):
+        await entities.show("\0 Health " + " ".join(map(str, range(20_000))))
     with pytest.raises(OptionInvalid, match="one entity already") as same:
         await entities.merge("WHO", "World Health Organization")
     assert same.value.field == "into"
