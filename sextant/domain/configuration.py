@@ -144,7 +144,7 @@ PREFIX = "SEXTANT_"
 ENV_FILE = ".env"
 _SEE = "`sextant config` lists every setting."
 _FIXED = "It is fixed, so remove it."
-_CALLS = f"{PREFIX}MODEL_CONCURRENCY limits all calls of a chat model."
+_CALLS = f"{PREFIX}MODEL_CONCURRENCY limits the calls of a chat model."
 _TOKENS = f"What a run may cost is limited by {PREFIX}EXTRACTION__BUDGET_TOKENS."
 # What to do instead of setting what earlier versions had.
 _FORMER = {

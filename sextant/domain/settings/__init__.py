@@ -179,7 +179,7 @@ class Settings(BaseSettings):
         8,
         ge=1,
         le=64,
-        description="Most calls of a chat model at a time, of which reports of communities and images take half at most; there are fewer where the endpoint takes no more.",
+        description="Most calls of a chat model at a time for one report, extraction or describing of passages, half as many for reports of communities and for images; there are fewer where the endpoint takes no more.",
     )
     warm_up: bool = Field(
         default=False,
