@@ -7,7 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import islice
 
 import numpy as np
@@ -15,12 +15,15 @@ import numpy.typing as npt
 
 from sextant.retrievers.arrays import BM25, Floats, Rows, idf, starts_of
 from sextant.text.analysis import codes_in, question_terms, terms
+from sextant.text.word_forms import synonyms
 
 _BM25 = BM25()
 Terms = Sequence[str]
 Cut = Callable[[str], Terms]
 _Ints = npt.NDArray[np.int32]
 _Counts = npt.NDArray[np.uint16]
+# Weight of a synonym or translation of a word, relative to the word.
+_SYNONYM_WEIGHT = 0.5
 # A code in more than one of eight passages identifies none.
 _MAX_CODE_SHARE = 8
 _BETWEEN_PARTS = re.compile(r"[-.]")  # of a code: BM-40
@@ -43,7 +46,7 @@ class LexicalMatch:
 
     Attributes:
         postings: of the question's terms that some passage holds.
-        scores: BM25 of every passage.
+        scores: BM25 of every passage, with a share for synonyms and translations.
         information: idf of those terms.
         unknown: summed idf of the question's terms that no passage holds.
         coded: for each code in the question (E47, BM-40), the passages that hold it, unless they are many.
@@ -110,6 +113,13 @@ class Postings:
         row = rows[self.holders].astype(np.int32)
         there = row >= 0
         return row[there], term[there], self.counts[there]
+
+
+@lru_cache(maxsize=1024)
+def other_terms(question: str) -> Sequence[tuple[Terms, Sequence[Terms]]]:
+    """Return the terms of each word with synonyms or translations in the question, and theirs."""
+    found = ((terms(word), list(map(terms, others))) for word, others in synonyms(question).items())
+    return [(word, cut) for word, others in found if word and (cut := list(filter(None, others)))]
 
 
 class LexicalIndex:
@@ -197,7 +207,7 @@ class LexicalIndex:
         return LexicalIndex(known, postings, length, self._cut)
 
     def score(self, question: str, bm25: BM25) -> npt.NDArray[np.float64]:
-        """Return BM25 of every passage for the distinct terms of a question."""
+        """Return BM25 of every passage for the distinct terms of a question, exactly and without synonyms."""
         scores = np.zeros(self.passages)
         lengths = self.lengths.astype(np.float64)
         saturation = bm25.saturation(lengths, float(lengths.sum()) / (self.passages or 1) or 1.0)
@@ -227,6 +237,8 @@ class LexicalIndex:
         scores = np.zeros(self.passages, np.float32)
         for term in postings:
             scores[term.holders] += term.weights
+        for word, others in other_terms(question):
+            self._add_synonyms(word, others, scores)
         return LexicalMatch(
             postings=postings,
             scores=scores,
@@ -234,6 +246,16 @@ class LexicalIndex:
             unknown=(len(query_terms) - len(known)) * self.most_information,
             coded=[rows for code in codes if len(rows := self._holding(code))],
         )
+
+    def _add_synonyms(self, word: Terms, others: Sequence[Terms], scores: Floats) -> None:
+        """Add a share of a word's idf to passages that hold a synonym of it and not the word."""
+        share = np.zeros(self.passages, np.float32)
+        for other in others:
+            share[self._holding_all(other)] = _SYNONYM_WEIGHT * sum(
+                map(self.information_of_term, word)
+            )
+        share[self._holding_all(word)] = 0
+        scores += share
 
     def _holding_all(self, wanted: Terms) -> _Ints:
         """Return the passages that hold all of some terms."""

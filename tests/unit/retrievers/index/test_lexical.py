@@ -28,6 +28,16 @@ def test_a_passage_that_says_all_of_the_question_covers_more_than_one_that_says_
 
 
 @pytest.mark.parametrize(
+    "question", ["Which suppliers?", "哪些供应商？"], ids=["in its language", "in the other one"]
+)
+def test_a_word_in_other_words_counts_half(question: str) -> None:
+    index = LexicalIndex.build(["supplier 供应商", "vendor", "city", "no one"])
+    both, other, *none = index.match(question).scores.tolist()
+    assert both > other > 0
+    assert none == [0, 0]
+
+
+@pytest.mark.parametrize(
     ("question", "coded"),
     [
         ("What does E47 mean?", [[0]]),
