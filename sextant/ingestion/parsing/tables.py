@@ -57,8 +57,16 @@ def _measure(cells: Iterable[SpannedCell]) -> tuple[int, int]:
     return min(width, MAX_COLUMNS), height
 
 
-def without_thin_rows(cells: Sequence[SpannedCell]) -> tuple[list[SpannedCell], list[int]]:
-    """Return cells without rows that have no text, or no height as all of their cells span into the rows below; and those rows."""
+def close_up(cells: Sequence[SpannedCell]) -> tuple[list[SpannedCell], list[int]]:
+    """Return cells without the rows and columns that a reader sees as none, and the rows that went."""
+    closer, thin = _without_thin_rows(cells)
+    return _without_signs(_without_spacers(closer)), thin
+
+
+def _without_thin_rows(
+    cells: Sequence[SpannedCell],
+) -> tuple[list[SpannedCell], list[int]]:
+    """Drop rows that have no text, or no height as all of their cells span into the rows below."""
     width, _ = _measure(cells)
     filled = Counter[int]()
     for cell in cells:
@@ -79,14 +87,14 @@ def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
     return replace(cell, row=start, rows=end - start)
 
 
-def close_up(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
-    """Return cells without columns that a reader sees as none.
-
-    Those are the columns in which no text begins: spacers, and the rest of a name that is set across two; and then the
-    columns of signs that filings set beside figures ("$ | 17,556", "(22 | )").
-    """
+def _without_spacers(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
+    """Drop columns in which no text begins: spacers, and the rest of a name that is set across two."""
     begun = {cell.column for cell in cells if cell.text.strip()}
-    cells = _without_columns(cells, {*range(_measure(cells)[0])} - begun)
+    return _without_columns(cells, {*range(_measure(cells)[0])} - begun)
+
+
+def _without_signs(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
+    """Join the signs that filings set in columns of their own with the figures beside: "$ | 17,556", "(22 | )"."""
     texts = {(cell.row, cell.column): cell.text.strip() for cell in cells}
     columns = defaultdict[int, list[SpannedCell]](list)
     for cell in cells:
@@ -165,8 +173,8 @@ def table_blocks(
     """
     width, height = _measure(cells)
     budget.spend(width * height)
-    cells, thin = without_thin_rows(cells)
-    cells, marked = close_up(cells), marked - bisect_left(thin, marked)
+    cells, thin = close_up(cells)
+    marked -= bisect_left(thin, marked)
     rows = lay_out(cells)
     width, titles = max(map(len, rows), default=0), title_rows(rows)
     whole = {cell.row for cell in cells if cell.text and cell.columns >= width}

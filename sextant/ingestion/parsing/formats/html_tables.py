@@ -21,7 +21,6 @@ from sextant.ingestion.parsing.tables import (
     repeated_cells,
     rows_across,
     title_rows,
-    without_thin_rows,
 )
 from sextant.tables.cells.values import ValueKind, read_value
 
@@ -264,9 +263,8 @@ def read_table(
     """
     rows = [row for row in rows_of(table) if not is_hidden(row)]
     cells = list(_position_cells(rows, CellBudget(limits), read_cell))
-    cells, thin = without_thin_rows(cells)
+    cells, thin = close_up(cells)
     rows = [row for at, row in enumerate(rows) if at not in thin]
-    cells = close_up(cells)
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
     while (
