@@ -271,8 +271,9 @@ def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> El
 
 def read_number(text: str | None, default: T) -> int | T:
     """Return a whole number as attributes have it; `default` for anything else, and for one that no document needs."""
-    is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-    return int(text) if text is not None and is_number else default
+    if text is not None and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    return default
 
 
 def _broken(reason: str) -> FileBroken:
