@@ -87,11 +87,9 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
         return None
     chooser = QueryChooser(table, linker, conditions, parsed.text, about)
     found = chooser.choose()
-    if found is None or LeftoverWords(question, table, chooser, parsed.text, about).exist_for(
-        found
-    ):
+    if found is None or _asks_more(found, chooser.tokens, parsed.text):
         return None
-    return found
+    return None if LeftoverWords(question, table, chooser, about).exist_for(found) else found
 
 
 # Kinds of words that ask for something, and those that ask for a computation.
@@ -113,15 +111,11 @@ class LeftoverWords:
         question: the question.
         table: its table.
         chooser: has chosen the query.
-        text: the question in plain spelling, which the tokens were cut from.
         about: the caption of the table.
     """
 
-    def __init__(
-        self, question: str, table: DataTable, chooser: QueryChooser, text: str, about: str
-    ) -> None:
+    def __init__(self, question: str, table: DataTable, chooser: QueryChooser, about: str) -> None:
         self._question, self._table, self._chooser = question, table, chooser
-        self._text = text
         used = {*chooser.named, *chooser.bound, *chooser.used}
         self._used = [table.columns[at] for at in sorted(used)]
         caption = about if len(about) <= _MAX_CAPTION_CHARS else ""
@@ -131,9 +125,7 @@ class LeftoverWords:
         self._known = {stem(word) for word in _WORDS.findall(self._above)}
 
     def exist_for(self, query: TableQuery) -> bool:
-        """Return whether there is a word that nothing explains, a named column without a part in the query, or a second question."""
-        if self._asks_more(query):
-            return True
+        """Return whether there is a word that nothing explains, or a named column without a part in the query."""
         taking_part = {*query.columns, *self._chooser.words[:1]}
         for token in self._chooser.tokens:
             if token.kind == COLUMN and token.column not in taking_part:
@@ -152,19 +144,6 @@ class LeftoverWords:
             if not is_skippable and not self._is_known(token):
                 return True
         return self._names_someone()
-
-    def _asks_more(self, query: TableQuery) -> bool:
-        """Return whether the question asks for more than this: "the average price, and how many were sold?"."""
-        tokens, is_total = self._chooser.tokens, query.aggregate is not None and not query.order_by
-        asking = [one for one in _cut_clauses(tokens, self._text) if _asks(one)]
-        computing = [one for one in asking if any(token.kind in _COMPUTING for token in one)]
-        ends = {one.sense for one in tokens if one.kind in {"max", "min"} and one.text != "top"}
-        is_of_each = not _OF_EACH.isdisjoint(one.text for one in tokens)
-        of_several = (
-            is_total and query.group_by is None and any(len(one.words) > 1 for one in query.where)
-        )
-        is_more = len(asking) > 1 and (is_total or (query.order_by and len(computing) > 1))
-        return bool(is_more) or len(ends) > 1 or (is_of_each and of_several)
 
     def _distinguishes_rows(self, token: QuestionToken) -> bool:
         """Return whether a harmless word is in some rows of this table, which it may select: oak table, oak chair."""
@@ -196,6 +175,26 @@ class LeftoverWords:
         names = {one for one in _CAPITALISED.findall(self._question) if one.lower() in words}
         rows = [" ".join(row) for row in self._table.rows]
         return any(re.search(rf"\b{name}\b", row) for name in names for row in rows)
+
+
+def _asks_more(query: TableQuery, tokens: Sequence[QuestionToken], text: str) -> bool:
+    """Return whether a question asks for more than its query: "the average price, and how many were sold?".
+
+    Args:
+        query: the query.
+        tokens: the question's tokens.
+        text: the question in plain spelling, which they were cut from.
+    """
+    is_total = query.aggregate is not None and not query.order_by
+    asking = [one for one in _cut_clauses(tokens, text) if _asks(one)]
+    computing = [one for one in asking if any(token.kind in _COMPUTING for token in one)]
+    ends = {one.sense for one in tokens if one.kind in {"max", "min"} and one.text != "top"}
+    is_of_each = not _OF_EACH.isdisjoint(one.text for one in tokens)
+    of_several = (
+        is_total and query.group_by is None and any(len(one.words) > 1 for one in query.where)
+    )
+    is_more = len(asking) > 1 and (is_total or (query.order_by and len(computing) > 1))
+    return bool(is_more) or len(ends) > 1 or (is_of_each and of_several)
 
 
 def _cut_clauses(tokens: Sequence[QuestionToken], text: str) -> list[list[QuestionToken]]:
