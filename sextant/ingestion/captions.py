@@ -39,7 +39,7 @@ class Captioner:
     def __init__(self, vision: VisionModel, captions: CaptionStore, settings: Settings) -> None:
         self._vision = vision
         self._captions = captions
-        self._at_once = asyncio.Semaphore(-(-settings.model_concurrency // 2))
+        self._at_once = asyncio.Semaphore(settings.shared_concurrency)
         self._limits = PictureLimits(edge=settings.multimodal.image_edge)
 
     async def describe(

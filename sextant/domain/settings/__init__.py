@@ -214,6 +214,11 @@ class Settings(BaseSettings):
         return self.model_copy(update={"limits": self.research.limits(self.limits)})
 
     @property
+    def shared_concurrency(self) -> int:
+        """Return how many calls reports of communities, and images, take at a time: half, since people wait for others."""
+        return -(-self.model_concurrency // 2)
+
+    @property
     def longest_silence(self) -> float:
         """Return the seconds that an endpoint may need for its first words; as long as a report where no timeout is set."""
         if "model_timeout" in self.model_fields_set:

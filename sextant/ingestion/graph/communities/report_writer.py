@@ -162,7 +162,7 @@ class ReportKeeper:
                 chat,
                 tokens=settings.limits.context_tokens,
                 most=settings.communities.model_reports,
-                at_once=-(-settings.model_concurrency // 2),
+                at_once=settings.shared_concurrency,
             )
 
     @property
