@@ -221,12 +221,12 @@ def with_reports(
     """
     passages = [item for item in items if item.kind is ItemKind.CHUNK]
     found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []
-    best = _fill(passages, tokens)[:1] or passages[:1]
+    fits = (at for at, item in enumerate(passages) if _cost(item) <= tokens)
+    at = next(fits, 0)
+    best, others = passages[at : at + 1], passages[at + 1 :]
     left = tokens - sum(map(_cost, best))
     of_reports = min(sum(map(_cost, found)), int(left * _OF_REPORTS))
-    others = passages[passages.index(best[0]) + 1 :] if best else []
-    more = _fill(others, left - of_reports)
-    read = _fill(found, left - sum(map(_cost, more)))
+    read = _fill(found, left - sum(map(_cost, _fill(others, left - of_reports))))
     return [*best, *_fill(others, left - sum(map(_cost, read)))], read
 
 
