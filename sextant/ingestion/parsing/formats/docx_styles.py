@@ -50,13 +50,21 @@ def _levels(element: Element) -> dict[int, ListLevel]:
     levels: dict[int, ListLevel] = {}
     for node in element.findall(qn("w:lvl")):
         levels[min(read_number(node.get(qn("w:ilvl")), 0), _DEEPEST)] = ListLevel(
-            value_of(node, "w:numFmt") or "decimal",
+            _number_format(node),
             value_of(node, "w:lvlText") or "",
             read_number(value_of(node, "w:start"), 0),
             node.find(qn("w:isLgl")) is not None,
             read_number(value_of(node, "w:lvlRestart"), None),
         )
     return levels
+
+
+def _number_format(level: Element) -> str:
+    """Return the name of the format of a level's numbers, or how its series begins ("001, 002, 003, ...")."""
+    element = next(level.iter(qn("w:numFmt")), None)  # the first alternative, where there are some
+    if element is None:
+        return "decimal"
+    return str(element.get(qn("w:format")) or element.get(_VAL, ""))
 
 
 def _overridden(element: Element, shared: NumberedList) -> NumberedList:

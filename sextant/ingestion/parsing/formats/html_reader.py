@@ -38,7 +38,6 @@ _MENUS = frozenset({"nav", "footer", "button"})
 _IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
-_NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _NOTION_BOX = re.compile(r"checkbox checkbox-(on|off)")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _STYLED = frozenset({"span", "font", "small"})
@@ -204,7 +203,7 @@ class Reader:
         self._lists[-1] = (kind, count)
         style = listed.get("type")
         if kind == "ol":
-            return f"{format_number(count, _NUMBERS.get(style or '', 'decimal'))}. "
+            return f"{format_number(count, style or '')}. "
         is_task, names = (
             "data-inline-task-id" in item.attributes,
             item.attributes.get("class") or "",

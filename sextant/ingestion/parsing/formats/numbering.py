@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from string import ascii_lowercase, ascii_uppercase
 
 BULLET = "-"
-_DIGITS = "零一二三四五六七八九"
 _PLACEHOLDER = re.compile(r"%([1-9])")
 
 
@@ -66,18 +66,62 @@ class NumberedList:
 
 
 def format_number(number: int, style: str) -> str:
-    """Return a number in one of the styles of `w:numFmt` (ECMA-376 17.18.59); decimal for those unknown."""
-    written = next((write for name, write in _STYLES.items() if style.startswith(name)), str)
-    return written(number)
+    """Return a number from 1 in a style; decimal in those unknown.
+
+    Args:
+        number: counted from 1.
+        style: of `w:numFmt` (ECMA-376 17.18.59) or of `style:num-format` (ODF 1.3 part 3, 19.500), which also shows how
+            a series begins ("001, 002, 003, ..."); of HTML lists, which have the same letters.
+    """
+    write = _STYLES.get(style)
+    if write is None and ", " in style:
+        begin = style.split(", ")[:2]
+        if begin[0].isdecimal():
+            return f"{number:0{len(begin[0])}}"
+        write = next((one for one in _STYLES.values() if [one(1), one(2)] == begin), None)
+    return write(number) if write and number > 0 else str(number)
 
 
-def _letters(number: int) -> str:
-    return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+_Writing = Callable[[int], str]
 
 
-def _among(signs: str) -> Callable[[int], str]:
+def _repeating(letters: str) -> _Writing:
+    """Format by letters that are doubled behind the last one: y, z, aa, bb."""
+    return lambda number: letters[(number - 1) % len(letters)] * ((number - 1) // len(letters) + 1)
+
+
+def _among(signs: str) -> _Writing:
     """Format numbers that have signs of their own, as far as these go."""
-    return lambda number: signs[number - 1] if 1 <= number <= len(signs) else str(number)
+    return lambda number: signs[number - 1] if number <= len(signs) else str(number)
+
+
+def _in_digits(digits: str) -> _Writing:
+    return lambda number: "".join(digits[int(digit)] for digit in str(number))
+
+
+def _counting(digits: str, units: str, *, is_legal: bool = False) -> _Writing:
+    """Format by counting numerals up to 9,999: 十, 十二, 一百零三; 壹拾贰 on cheques."""
+
+    def write(number: int) -> str:
+        if number > 9_999:
+            return str(number)
+        places = [
+            digits[int(digit)] + unit if digit != "0" else digits[0]
+            for digit, unit in zip(f"{number:04}", [*units[::-1], ""], strict=True)
+        ]
+        written = re.sub(f"{digits[0]}+", digits[0], "".join(places)).strip(digits[0])
+        return written if is_legal else re.sub(f"^{digits[1]}(?={units[0]})", "", written)
+
+    return write
+
+
+def _letters_in_order(number: int) -> str:
+    """Count on behind z with aa, ab, as columns of a worksheet."""
+    text = ""
+    while number:
+        number, letter = divmod(number - 1, len(ascii_lowercase))
+        text = ascii_lowercase[letter] + text
+    return text
 
 
 def _roman(number: int) -> str:
@@ -93,30 +137,89 @@ def _roman(number: int) -> str:
     return result
 
 
-def _chinese(number: int) -> str:
-    """Write counting numerals up to 999, as headings and articles use them: 十, 十二, 一百零三."""
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number // 10 % 10 == 1 else ending}"
+
+
+def _cardinal_text(number: int) -> str:
     hundreds, rest = divmod(number, 100)
-    tens, ones = divmod(rest, 10)
-    result = f"{_DIGITS[hundreds]}百" if 0 < hundreds < 10 else ""
-    if hundreds and rest and not tens:
-        result += "零"
-    if tens:
-        result += ("" if tens == 1 and not hundreds else _DIGITS[tens]) + "十"
-    if ones:
-        result += _DIGITS[ones]
-    return result or _DIGITS[0] if number < 1000 else str(number)
+    if hundreds > 9:
+        return str(number)
+    words = [f"{_ONES[hundreds]} hundred"] if hundreds else []
+    if 0 < rest < 20:
+        words.append(_ONES[rest])
+    elif rest:
+        words.append("-".join(filter(None, (_TENS[rest // 10 - 2], _ONES[rest % 10]))))
+    return " ".join(words).capitalize()
 
 
-_STYLES: Mapping[str, Callable[[int], str]] = {
-    "lowerLetter": _letters,
-    "upperLetter": lambda number: _letters(number).upper(),
-    "lowerRoman": lambda number: _roman(number).lower(),
-    "upperRoman": _roman,
-    "chineseCounting": _chinese,
-    "taiwaneseCounting": _chinese,
-    "japaneseCounting": _chinese,
-    "ideographDigital": _chinese,
-    "ideographTraditional": _among("甲乙丙丁戊己庚辛壬癸"),
-    "decimalEnclosedCircle": _among("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"),
+def _ordinal_text(number: int) -> str:
+    start, last = re.fullmatch(r"(.*?)(\w+)", _cardinal_text(number)).groups()  # type: ignore[union-attr]
+    if last.isdigit():
+        return _ordinal(number)
+    ordinal = (
+        _ORDINALS.get(last.lower()) or f"{last.removesuffix('y')}{'ie' * last.endswith('y')}th"
+    )
+    return f"{start}{ordinal}" if start else ordinal.capitalize()
+
+
+_ONES = (
+    "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+    "twelve": "twelfth",
+}  # fmt: skip
+_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
+_HAN, _HAN_DIGITS = _counting("零一二三四五六七八九", "十百千"), _in_digits("〇一二三四五六七八九")
+_STYLES: Mapping[str, _Writing] = {
+    "a": _letters_in_order,
+    "A": lambda number: _letters_in_order(number).upper(),
+    "lowerLetter": _repeating(ascii_lowercase),
+    "upperLetter": _repeating(ascii_uppercase),
+    **dict.fromkeys(("i", "lowerRoman"), lambda number: _roman(number).lower()),
+    **dict.fromkeys(("I", "upperRoman"), _roman),
+    **dict.fromkeys(("1st", "ordinal"), _ordinal),
+    **dict.fromkeys(("One", "cardinalText"), _cardinal_text),
+    **dict.fromkeys(("First", "ordinalText"), _ordinal_text),
     "decimalZero": lambda number: f"{number:02}",
+    "numberInDash": lambda number: f"- {number} -",
+    "hex": lambda number: f"{number:X}",
+    "chicago": _repeating("*†‡§"),
+    **dict.fromkeys(
+        ("decimalEnclosedCircle", "decimalEnclosedCircleChinese"),
+        _among("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"),
+    ),
+    "decimalEnclosedFullstop": _among("⒈⒉⒊⒋⒌⒍⒎⒏⒐⒑⒒⒓⒔⒕⒖⒗⒘⒙⒚⒛"),
+    "decimalEnclosedParen": _among("⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽⑾⑿⒀⒁⒂⒃⒄⒅⒆⒇"),
+    "ideographEnclosedCircle": _among("㊀㊁㊂㊃㊄㊅㊆㊇㊈㊉"),
+    "ideographTraditional": _among("甲乙丙丁戊己庚辛壬癸"),
+    "ideographZodiac": _among("子丑寅卯辰巳午未申酉戌亥"),
+    "chineseCounting": _HAN,
+    "chineseCountingThousand": _HAN,
+    "taiwaneseCounting": _HAN,
+    "taiwaneseCountingThousand": _HAN,
+    "japaneseCounting": _HAN,
+    "chineseLegalSimplified": _counting("零壹贰叁肆伍陆柒捌玖", "拾佰仟", is_legal=True),
+    "ideographLegalTraditional": _counting("零壹貳參肆伍陸柒捌玖", "拾佰仟", is_legal=True),
+    "ideographDigital": _HAN_DIGITS,
+    "taiwaneseDigital": _HAN_DIGITS,
+    "japaneseDigitalTenThousand": _HAN_DIGITS,
+    "decimalFullWidth": _in_digits("０１２３４５６７８９"),
+    "thaiNumbers": _in_digits("๐๑๒๓๔๕๖๗๘๙"),
+    "hindiNumbers": _in_digits("०१२३४५६७८९"),
+    "koreanDigital": _in_digits("영일이삼사오육칠팔구"),
+    "ganada": _repeating("가나다라마바사아자차카타파하"),
+    "chosung": _repeating("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
+    "aiueoFullWidth": _repeating(
+        "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
+    ),
+    "irohaFullWidth": _repeating(
+        "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセスン"
+    ),
+    "russianLower": _repeating(_RUSSIAN),
+    "russianUpper": _repeating(_RUSSIAN.upper()),
 }

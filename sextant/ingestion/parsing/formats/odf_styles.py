@@ -13,17 +13,6 @@ from sextant.ingestion.parsing.formats.opc import Archive, Element, qn, read_num
 from sextant.ingestion.parsing.formats.stories import Look
 from sextant.ingestion.parsing.structure import Omissions
 
-_FORMATS = {
-    "1": "decimal",
-    "a": "lowerLetter",
-    "A": "upperLetter",
-    "i": "lowerRoman",
-    "I": "upperRoman",
-    "①, ②, ③, ...": "decimalEnclosedCircle",
-    "一, 二, 三, ...": "chineseCounting",
-    "一, 二, 三, 四, ...": "chineseCounting",
-    "甲, 乙, 丙, ...": "ideographTraditional",
-}
 _DEEPEST = 10  # levels of a list (ODF 1.3 part 3, 16.31)
 _BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
@@ -194,7 +183,7 @@ def _levels(style: Element | None) -> dict[int, ListLevel]:
         read_number(one.get(qn("text:level")), 0): one
         for one in (style if style is not None else ())
     }
-    formats = {level: one.get(qn("style:num-format"), "") for level, one in elements.items()}
+    formats = {level: _number_format(one) for level, one in elements.items()}
     levels = dict[int, ListLevel]()
     for level, element in elements.items():
         if formats[level] and level:
@@ -204,8 +193,15 @@ def _levels(style: Element | None) -> dict[int, ListLevel]:
                 element.get(qn(f"style:num-{name}"), "") for name in ("prefix", "suffix")
             )
             levels[level - 1] = ListLevel(
-                _FORMATS.get(formats[level], "decimal"),
+                formats[level],
                 f"{before}{'.'.join(f'%{at}' for at in places)}{behind}",
                 read_number(element.get(qn("text:start-value")), 1),
             )
     return levels
+
+
+def _number_format(level: Element) -> str:
+    """Return the format of a level's numbers, "" for one without; letters may be doubled behind z, as in Word."""
+    style = str(level.get(qn("style:num-format"), ""))
+    is_doubled = level.get(qn("style:num-letter-sync")) == "true"
+    return {"a": "lowerLetter", "A": "upperLetter"}.get(style, style) if is_doubled else style

@@ -40,12 +40,16 @@ _NUMBERS = {
     "alphaUc": "upperLetter",
     "romanLc": "lowerRoman",
     "romanUc": "upperRoman",
-    "circleNumDbPlain": "decimalEnclosedCircle",
-    "circleNumWdWhitePlain": "decimalEnclosedCircle",
-    "ea1ChsPlain": "chineseCounting",
-    "ea1ChsPeriod": "chineseCounting",
-    "ea1ChtPlain": "chineseCounting",
-    "ea1ChtPeriod": "chineseCounting",
+    "arabicDb": "decimalFullWidth",
+    "circleNumDb": "decimalEnclosedCircle",
+    "circleNumWdWhite": "decimalEnclosedCircle",
+    "circleNumWdBlack": "decimalEnclosedCircle",
+    "ea1Chs": "chineseCounting",
+    "ea1Cht": "chineseCounting",
+    "ea1JpnChsDb": "chineseCounting",
+    "ea1JpnKor": "chineseCounting",
+    "hindiNum": "hindiNumbers",
+    "thaiNum": "thaiNumbers",
 }
 _AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "-{}-", "Plain": "{}"}
 
@@ -304,10 +308,6 @@ def _label(properties: Element | None, depth: int, counts: dict[int, int]) -> st
         return ""
     counts[depth] = counts.get(depth, read_number(listed.get("startAt"), 1) - 1) + 1
     scheme = listed.get("type", "arabicPeriod")
-    pattern = next((text for end, text in _AROUND.items() if scheme.endswith(end)), "{}")
-    base = (
-        scheme
-        if scheme in _NUMBERS
-        else next((scheme.removesuffix(end) for end in _AROUND if scheme.endswith(end)), "")
-    )
-    return f"{pattern.format(format_number(counts[depth], _NUMBERS.get(base, 'decimal')))} "
+    end = next((end for end in _AROUND if scheme.endswith(end)), "Plain")
+    number = format_number(counts[depth], _NUMBERS.get(scheme.removesuffix(end), "decimal"))
+    return f"{_AROUND[end].format(number)} "

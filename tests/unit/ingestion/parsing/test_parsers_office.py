@@ -146,9 +146,15 @@ class TestWord:
             (4, "upperRoman", "IV"), (1994, "lowerRoman", "mcmxciv"), (28, "lowerLetter", "bb"), (3, "decimal", "3"),
             (10, "chineseCounting", "十"), (12, "chineseCounting", "十二"), (20, "chineseCounting", "二十"),
             (103, "chineseCounting", "一百零三"), (110, "chineseCounting", "一百一十"), (7, "decimalEnclosedCircle", "⑦"),
+            (1050, "chineseCountingThousand", "一千零五十"), (12, "chineseLegalSimplified", "壹拾贰"),
+            (21, "ideographDigital", "二一"), (23, "decimalEnclosedCircle", "㉓"), (12, "ideographZodiac", "亥"),
+            (2, "ordinal", "2nd"), (112, "ordinal", "112th"), (21, "cardinalText", "Twenty-one"),
+            (12, "ordinalText", "Twelfth"), (120, "ordinalText", "One hundred twentieth"), (5, "chicago", "**"),
+            (4, "numberInDash", "- 4 -"), (7, "001, 002, 003, ...", "007"), (3, "甲, 乙, 丙, ...", "丙"),
+            (28, "a", "ab"), (5, "vietnameseCounting", "5"), (0, "upperRoman", "0"),
         ],
     )  # fmt: skip
-    def test_a_number_is_written_in_each_style_that_word_knows(
+    def test_a_number_is_written_in_the_styles_of_word_and_libreoffice(
         self, value: int, style: str, shown: str
     ) -> None:
         assert format_number(value, style) == shown

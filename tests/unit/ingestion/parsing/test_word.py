@@ -366,6 +366,23 @@ class TestLists:
 
         assert shown(parsed) == ["III. a", "  3.5 b", "IV. c"]
 
+    def test_a_format_of_its_own_is_read_from_how_its_series_begins(self) -> None:
+        numbering = xml(
+            "w:numbering",
+            '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="9"/>'
+            '<mc:AlternateContent><mc:Choice Requires="w14"><w:numFmt w:val="custom" w:format="001, 002, 003, ..."/>'
+            '</mc:Choice><mc:Fallback><w:numFmt w:val="decimal"/></mc:Fallback></mc:AlternateContent>'
+            '<w:lvlText w:val="%1."/></w:lvl></w:abstractNum>'
+            '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>',
+        )
+        item = line(
+            run("x"), properties='<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
+        )
+
+        found = shown(parse(item * 2, {"n": Related("numbering", "numbering.xml", numbering)}))
+
+        assert found == ["009. x", "010. x"]
+
     def test_levels_that_are_skipped_shared_or_begin_anew_count_as_word_counts_them(self) -> None:
         level = '<w:lvl w:ilvl="{0}">{1}<w:numFmt w:val="{2}"/><w:lvlText w:val="{3}"/>{4}</w:lvl>'.format
         one = '<w:start w:val="1"/>'
