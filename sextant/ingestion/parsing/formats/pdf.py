@@ -182,8 +182,8 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
     """Read a page; `scanned` is what OCR has read on it."""
-    read.texts[page.number] = page.text
     lines = page.lines()
+    read.texts[page.number] = page.text
     is_unmapped = bool(lines) and not page.is_readable(lines)
     if is_unmapped:
         read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))

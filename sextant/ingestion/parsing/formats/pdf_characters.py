@@ -6,6 +6,7 @@ import ctypes
 import math
 import re
 import struct
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.ingestion.parsing.formats.pdf_lines import SMALL, PdfBox
+from sextant.ingestion.parsing.formats.pdf_lines import FILLER, SMALL, PdfBox
 from sextant.ingestion.parsing.lines import is_monospaced
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
@@ -22,6 +23,16 @@ _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _ANGLES_ASKED = 20  # letters of a page, whether they stand upright
 _NAME_BYTES = 128
+# Accents that old fonts have as characters of their own, drawn over a letter, and as Unicode combines them.
+_ACCENTS = dict(
+    zip(
+        "`´ˆ˜¯˘˙¨˚˝ˇ¸˛",
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0328",
+        strict=True,
+    )
+)
+_ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
+_DOTTED = {"ı": "i", "ȷ": "j"}
 
 
 def bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
@@ -62,6 +73,27 @@ class Characters:
             return None
         box = self._boxes[0]
         return PdfBox(box.left, box.bottom, box.right, box.top)
+
+    def compose_accents(self, text: str) -> str:
+        """Return a page's text with the accents that are drawn over letters as parts of these: `ä` for `a¨`."""
+        chars = list(text)
+        for found in _ACCENT.finditer(text):
+            accent = found.start()
+            for letter in (accent + 1, accent - 1):
+                base = text[letter : letter + 1] if letter >= 0 else ""
+                both = unicodedata.normalize("NFC", _DOTTED.get(base, base) + _ACCENTS[found[0]])
+                if base.isalpha() and len(both) == 1 and self._is_over(accent, letter):
+                    chars[accent], chars[letter] = FILLER, both
+                    break
+        return "".join(chars)
+
+    def _is_over(self, accent: int, letter: int) -> bool:
+        above, below = self.box(accent), self.box(letter)
+        return (
+            above is not None
+            and below is not None
+            and below.left <= (above.left + above.right) / 2 <= below.right
+        )
 
     def base(self, index: int) -> float:
         """Return the height at which a character stands."""

@@ -23,6 +23,8 @@ BOXED = re.compile(
     "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
     r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?|[\x02\ufffe]"
 )
+FILLER = "\u2060"
+"""Stands for an accent that is one character with its letter, so that indices stay."""
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b|[a-z](?=,[a-z*†‡§¶\d])")
 # In sizes of letters: a step back; the gap up to which a line goes on, and that of a blank.
 BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
@@ -76,7 +78,8 @@ class Shift(Enum):
     LOWERED = -1
 
     def write(self, text: str) -> str:
-        """Return the text, marked."""
+        """Return the text, marked, and without what fills places."""
+        text = text.replace(FILLER, "")
         match self:
             case Shift.RAISED:
                 return mark_raised(text)

@@ -29,6 +29,7 @@ from sextant.ingestion.parsing.formats.pdf_drawings import (
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
     BOXED,
+    FILLER,
     SMALL,
     PdfBox,
     PdfLine,
@@ -242,7 +243,9 @@ class Page:
             codes = (raw.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else "\uffff" for code in codes)
             self.unmapped = text.count("\uffff")
-        return text
+        if (composed := self._chars.compose_accents(text)) != text:
+            self.text = composed
+        return composed
 
     def _find_words(self, text: str, plain: str) -> None:
         """Note the place and the box of each word."""
@@ -259,7 +262,8 @@ class Page:
             x0, y0, x1, y1 = self._to_shares(left, top, right, bottom)
             if x0 < 1 and y0 < 1 and x1 > 0 and y1 > 0:
                 self._shown_starts.append(start)
-                self._shown.append(Word(plain[start:end], number, x0, y0, x1, y1))
+                word = plain[start:end].replace(FILLER, "")
+                self._shown.append(Word(word, number, x0, y0, x1, y1))
         self._spans.append((0.0, 0, 0.0, 0.0, 0.0, 0.0, 0.0))  # behind the last word
 
     def _words_in(self, start: int, end: int) -> Sequence[Word]:

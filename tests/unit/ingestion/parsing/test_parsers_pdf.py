@@ -401,6 +401,18 @@ class TestRaised:
             "[note b] Institute of Harbours, Seaford",
         ]
 
+    def test_an_accent_that_is_drawn_over_a_letter_is_one_character_with_it(self) -> None:
+        parsed = read(
+            [
+                [
+                    PdfText(70, 700, "By Ferna"),
+                    PdfText(109.7, 700, "´"),  # over the last letter
+                    PdfText(114.6, 700, "ndez, in `new` rooms and halls of the town."),
+                ]
+            ]
+        )
+        assert prose(parsed) == ["By Fernández, in `new` rooms and halls of the town."]
+
     def test_a_mark_at_the_end_of_a_line_keeps_the_words_apart(self) -> None:
         first = "The delta grew by more than forty square kilometres in a year"
         page = [
