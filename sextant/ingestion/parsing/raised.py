@@ -25,7 +25,7 @@ _LEFT_OVER = re.compile(f"[{_RAISED}-{_END}]")
 _TOUCHING = re.compile(rf"([{_RAISED}{_LOWERED}])({_INNER}(?:{_END}\1{_INNER})+){_END}")
 _CLOSING = tuple(")]）］〕】")
 _BRACKETS = " \t()[]（）［］〔〕【】"
-_LABEL = re.compile(r"(?:\w{1,3}|[*†‡§¶#]{1,3})")
+_LABEL = re.compile(r"(?:\w{1,3}|\d{1,3}[-–]\d{1,3}|[*†‡§¶#]{1,3})")
 _SIMPLE = re.compile(r"[-+−]?\w+[-+−]?")
 _BASE_CHARS = 12  # before a mark: enough for a unit or a figure
 # A power stands on ten, on a variable of one letter, or on a unit of length or mass.
@@ -35,6 +35,8 @@ _POWER_BASE = re.compile(
 _VARIABLE = re.compile(r"(?<![^\W\d_])[a-zA-Zα-ωΑ-Ω]$")
 # In a formula letters stand alone or in pairs: E = mc, E = ½mv.
 _FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,2}$")
+# No power stands behind the mark that ends a clause.
+_CLAUSE_END = re.compile(r"[^\W\d_]{2}[\"'”’)）]?[.,;:!?。，；：！？、][\"'”’]?$")
 _STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
 _COUNTED = re.compile(r"\s?(?:[^\W\d_]+|[%‰€$£])")
 _NUMBER = re.compile(r"\d[\d.,]*$")
@@ -65,8 +67,8 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
     """Write out what was marked: `10^6`, `H2O`, `25 days [note 1]`.
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
-    with the same figure raised, and a one, which is no power, also between a number and what that counts. Any other is
-    written behind a `^`, so that it never melts into a number.
+    with the same figure raised, or behind the end of a clause; a one, which is no power, also between a number and what
+    that counts. Any other is written behind a `^`, so that it never melts into a number.
     """
     read = list(blocks)
     marked = [at for at, block in enumerate(read) if any(_END in text for text in texts_of(block))]
@@ -135,6 +137,8 @@ def _is_bracketed(before: str, raised: str) -> bool:
 def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:
     base = before[-_BASE_CHARS:]
     if not (labels and set(labels) <= notes):
+        if labels and _CLAUSE_END.search(base) and not after[:1].isalpha():
+            return True
         # A one is no power: its note is known by nothing but the mark.
         return labels == ["1"] and _parts_from_unit(base, after)
     could_be_power = labels != ["1"] and labels[0].isdigit()

@@ -55,6 +55,12 @@ def test_a_figure_in_brackets_is_the_label_of_a_note() -> None:
     ]
 
 
+def test_behind_the_end_of_a_clause_stands_no_power() -> None:
+    assert write(
+        f"sold worldwide.{mark_raised('15')} In “rooms”,{mark_raised('3–5')} x,{mark_raised('2')} Bonn,{mark_raised('2')}Ulm"
+    ) == ["sold worldwide [note 15]. In “rooms” [note 3–5], x,^2 Bonn,^2Ulm"]
+
+
 def test_the_mark_of_a_note_stays_in_front_of_a_word_that_nothing_counts() -> None:
     assert write(f"Founded in 1998{mark_raised('[1]')} in Bonn.") == [
         "Founded in 1998 [note 1] in Bonn."
