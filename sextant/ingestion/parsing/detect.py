@@ -201,7 +201,8 @@ def _is_pdf(content: bytes, filename: str) -> bool:
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
         return True
     is_named = type_of_name(filename) is FileType.PDF
-    return b"%PDF-" in content[:1024] and (is_named or b"startxref" in content[-2048:])
+    signature = b"%PDF" if is_named else b"%PDF-"
+    return signature in content[:1024] and (is_named or b"startxref" in content[-2048:])
 
 
 def _container_type(content: bytes, filename: str) -> FileType:
@@ -299,7 +300,7 @@ def _marked_type(text: str, named: FileType | None) -> FileType | None:
     if named is FileType.MHTML or _WEB_ARCHIVE.search(header[0]):
         return FileType.MHTML
     is_mail = len(_MAIL_HEADER.findall(header[0])) > 1
-    return FileType.EML if is_mail and named in _PLAIN_NAMES else None
+    return FileType.EML if is_mail and named in {*_PLAIN_NAMES, FileType.MSG} else None
 
 
 def _unknown(filename: str, kind: str) -> FileTypeUnknown:

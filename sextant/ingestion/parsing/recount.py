@@ -107,7 +107,7 @@ def _xlsx(content: bytes) -> Iterator[SourcePart]:
             elif kind == "str":
                 words.append(value)
             elif kind in {"n", "d"}:
-                numbers += bool(value)
+                numbers += bool(value.strip("0."))  # a nought may be shown as a dash, or not at all
         yield SourcePart(name, " ".join(words), numbers)
 
 

@@ -241,6 +241,20 @@ def test_a_merged_cell_counts_once() -> None:
     assert coverage.stored["table"] == len("TeamPersonMaintenanceAnnBob")
 
 
+def test_noughts_that_are_shown_as_dashes_are_not_missing() -> None:
+    book: Any = openpyxl.Workbook()
+    book.active.append(["Item", *(f"Week {at}" for at in range(9))])
+    for name in ("Rent", "Power", "Water", "Paper", "Travel"):
+        book.active.append([name, *[0] * 8, 12])
+    for row in book.active.iter_rows(min_row=2, min_col=2):
+        for cell in row:
+            cell.number_format = '_($* #,##0_);_($* (#,##0);_($* "-"??_)'
+
+    coverage, warnings = coverage_of(saved(book), "a.xlsx")
+
+    assert (coverage.missing, [*warnings]) == (0, [])
+
+
 @pytest.mark.parametrize(
     "code", [WarningCode.TEXT_MISSING, WarningCode.PARTS_MISSING, WarningCode.FURNITURE_LEFT_OUT]
 )

@@ -29,6 +29,8 @@ def archive(*names: str) -> bytes:
         (b'{"a": 1}', "a.json", FileType.JSON),
         (b"<p>x</p>", "a.htm", FileType.HTML),
         (b"From: a@b\n\nHi", "a.eml", FileType.EML),
+        (b"From: a@b\nReceived: by c\n\nHi", "saved.msg", FileType.EML),
+        (b"%PDF1.5 without the dash", "a.pdf", FileType.PDF),
         (
             b"From a@b Fri May  1 09:00:00 2026\nFrom: a@b\nMessage-ID: <1@b>\n\nHi",
             "may.txt",
