@@ -300,7 +300,7 @@ def _marked_type(text: str, named: FileType | None) -> FileType | None:
     if named is FileType.MHTML or _WEB_ARCHIVE.search(header[0]):
         return FileType.MHTML
     is_mail = len(_MAIL_HEADER.findall(header[0])) > 1
-    return FileType.EML if is_mail and named in {*_PLAIN_NAMES, FileType.MSG} else None
+    return FileType.EML if named is FileType.MSG or (is_mail and named in _PLAIN_NAMES) else None
 
 
 def _unknown(filename: str, kind: str) -> FileTypeUnknown:

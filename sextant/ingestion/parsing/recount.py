@@ -134,8 +134,9 @@ def _json(content: bytes) -> Iterator[SourcePart]:
     while todo:
         value: Any = todo.pop()
         if isinstance(value, dict):
-            names.update(dict.fromkeys(map(str, value)))
-            todo.extend(value.values())
+            filled = {str(name): one for name, one in value.items() if one or one == 0}
+            names.update(dict.fromkeys(filled))
+            todo.extend(filled.values())
         elif isinstance(value, list):
             todo.extend(value)
         elif isinstance(value, str):

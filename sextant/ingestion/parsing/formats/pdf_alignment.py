@@ -19,6 +19,7 @@ from sextant.ingestion.parsing.tables import SpannedCell
 _LEAST_GAP = 0.3  # between columns, and between figures of two cells
 _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one height, at most
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
+APART = 1.3  # of the distance of lines of one cell: that of rows, where only space parts them
 _CROSSING = 0.1  # of the rows may cross a gap between columns
 _HEADER_FIGURES = 2  # rows of a header that hold numbers, at most
 _AMOUNT = re.compile(r"(?:[A-Z]{3}\s)?\d[\d.,\s]*(?:\s[^\W\d_]{1,3})?")  # 95 EUR, 3 kg, USD 5
@@ -316,12 +317,21 @@ class _Structure:
         is_text = not any(one[column].is_figure for one in (upper, lower) for column in shared)
         if not shared or not is_text:
             return False
-        # A line alone in one column under a row of several tells more of that row.
-        if 0 not in lower and len(lower) == 1 and len(upper) > 1:
+        # A line alone in one column under a row of several tells more of that row; in the first one it may begin a group.
+        if len(lower) == 1 and len(upper) > 1 and (0 not in lower or self._is_apart(group, at)):
             return True
         first = lower[0].text[0] if 0 in shared else ""
         begins = first.isupper() or first.isdigit()
         return not begins and all(self._wraps(upper[column], lower[column]) for column in shared)
+
+    def _is_apart(self, group: Sequence[int], at: int) -> bool:
+        """Return whether the rows around a group are much farther from it than row `at`, its next one."""
+        inner, *outer = (
+            self._rows[row - 1].base - self._rows[row].base
+            for row in (at, group[0], at + 1)
+            if self._body < row < len(self._rows)
+        )
+        return bool(outer) and min(outer) > APART * inner
 
     def _wraps(self, upper: AlignedCell, lower: AlignedCell) -> bool:
         """Return whether the first word of the lower cell had no room in the upper one."""

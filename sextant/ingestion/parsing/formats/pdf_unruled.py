@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from sextant.ingestion.parsing.formats.pdf_alignment import (
+    APART,
     AlignedTable,
     align,
     is_figure,
@@ -146,7 +147,7 @@ def _runs(
         above = (singles or run or [row])[-1]
         distance = above[0].base - row[0].base
         if run and not 0 < distance < _NEXT_ROW * max(row[0].size, above[0].size):
-            yield from _long_enough(run)
+            yield from _long_enough(run, singles)
             run, singles = [], []
         is_full = len(row) > 1 and not is_item(row)
         if is_full or (run and len(row) == 1 and has_cells(row[0])):
@@ -158,14 +159,24 @@ def _runs(
             singles.append(row)
             box = unite(line.box for each in run for line in each)
             if row[0].box.right - row[0].box.left > _WIDE * (box.right - box.left):
-                yield from _long_enough(run)
+                yield from _long_enough(run, singles[:-1])
                 run, singles = [], []
-    yield from _long_enough(run)
+    yield from _long_enough(run, singles)
 
 
-def _long_enough(run: list[list[PdfLine]]) -> Iterator[list[list[PdfLine]]]:
-    if sum(len(row) > 1 for row in run) >= _ROWS - 1:
-        yield run
+def _long_enough(
+    run: list[list[PdfLine]], below: list[list[PdfLine]]
+) -> Iterator[list[list[PdfLine]]]:
+    """Yield a run of enough rows, with the second line of its last row if most of those above it have one, near to it."""
+    if sum(len(row) > 1 for row in run) < _ROWS - 1:
+        return
+    steps = [(upper[0].base - row[0].base, len(row) > 1) for upper, row in pairwise(run)]
+    within = max((step for step, is_row in steps if not is_row), default=0.0)
+    between = [step for step, is_row in steps if is_row]
+    are_apart = 2 * len(between) <= len(steps) + 1 and min(between, default=0.0) > APART * within
+    if below and are_apart and run[-1][0].base - below[0][0].base <= within + 0.5:
+        run = [*run, below[0]]
+    yield run
 
 
 def _heads(rows: Sequence[list[PdfLine]], at: int) -> list[list[PdfLine]]:

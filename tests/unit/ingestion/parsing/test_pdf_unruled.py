@@ -51,6 +51,21 @@ def test_columns_of_figures_are_a_table_and_the_text_around_it_is_none() -> None
     )
 
 
+def test_where_only_space_parts_rows_a_second_line_is_of_the_row_above() -> None:
+    rows = [
+        ["Part", "Sold", "Price"],
+        ["K-1", "5", "$2.00"],
+        ["K-2", "7", "$3.50"],
+        ["K-3", "9", "$1.25"],
+    ]
+    said = [PdfText(70, 700 - 30 * at - 11, f"Pump for harbour {at}", 10) for at in (1, 2, 3)]
+    named = [[f"{row[0]} Pump for harbour {at}", *row[1:]] for at, row in enumerate(rows[1:], 1)]
+    assert read([*place(rows, pitch=30), *said])[0] == [[rows[0], *named]]
+
+    even = [PdfText(70, 700 - 30 * at - 15, f"Pump for harbour {at}", 10) for at in (1, 2, 3)]
+    assert read([*place(rows, pitch=30), *even])[0] != [[rows[0], *named]]
+
+
 def test_a_table_may_be_drawn_column_by_column() -> None:
     page = place(_STATES)
 
