@@ -20,7 +20,7 @@ from sextant.ingestion.parsing.limits import CellBudget
 
 _NEXT_ROW = 3.0  # of the letters' size: how far rows of one table stand apart
 _ROWS = 3  # of a table, at least
-_NAMES_GAP, _MOST_NAMES = 2.5, 6  # of letters' size above a table; rows
+_NAMES_GAP, _MOST_NAMES = 3.0, 6  # of letters' size above a table; rows
 # Shares: of figures among the cells beside the first column, and of filled cells; more where lines are sorted by height alone.
 _FIGURES = 0.4
 _FILLED, _FILLED_MIXED = 0.45, 0.7
