@@ -53,14 +53,21 @@ def parse_mime(content: bytes) -> Part:
 
     Under the newer policies one malformed header makes it unreadable.
     """
-    parser = BytesParser(policy=compat32)
     before, *messages = _ENVELOPE.split(content.lstrip(b"\xef\xbb\xbf\r\n"))
     if before or len(messages) < 2:
-        return parser.parsebytes(content)
+        return _parse_message(content)
     mailbox = MIMEMultipart()
     for message in messages:
-        mailbox.attach(MIMEMessage(parser.parsebytes(message)))
+        mailbox.attach(MIMEMessage(_parse_message(message)))
     return mailbox
+
+
+def _parse_message(content: bytes) -> Part:
+    parser = BytesParser(policy=compat32)
+    try:
+        return parser.parsebytes(content)
+    except RecursionError:  # hundreds of parts inside each other: its body stays one text
+        return parser.parsebytes(content, headersonly=True)
 
 
 def read_mail(message: Part, limits: Limits) -> Blocks:

@@ -1005,6 +1005,21 @@ class TestMail:
             "From: Ann It stands still. From Monday on it runs. From: Bob It is open."
         )
 
+    def test_parts_hundreds_deep_cost_no_other_message_of_a_mailbox(self) -> None:
+        envelope = b"From a@example.org Fri May  1 09:00:00 2026\nFrom: a@example.org\n"
+        deep = b"".join(
+            b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at)
+            for at in range(2_000)
+        )
+        mailbox = envelope + b"\nThe lift is out.\n\n" + envelope + deep + b"\nThe hall is shut.\n"
+
+        found = "\n".join(
+            one.text for one in blocks(FileType.EML, mailbox) if isinstance(one, Paragraph)
+        )
+
+        assert "The lift is out." in found
+        assert "The hall is shut." in found
+
     def test_hours_in_a_mail_make_it_no_mailbox(self) -> None:
         mail = b"From: Ann\r\nSubject: Pump\r\n\r\nAll stand.\r\n\r\nFrom 10:30 on:\r\nGate: A\r\n\r\nFrom 11:30 on:\r\nGate: B\r\n"
         listed = (
