@@ -10,11 +10,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from sextant.domain.answers import Retrieved, as_values
-from sextant.domain.errors import RetrievalError, Wording, describe_reason
+from sextant.domain.errors import Wording, describe_reason
 from sextant.domain.retrieval import (
     AUTO,
     Mode,
     Retrieval,
+    RetrievalError,
     RetrievedItem,
     assemble_graph_context,
 )

@@ -13,8 +13,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from sextant.domain.answers import SearchKind, SearchReport
-from sextant.domain.errors import RetrievalError, describe_reason
-from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from sextant.domain.errors import describe_reason
+from sextant.domain.retrieval import ItemKind, Retrieval, RetrievalError, RetrievedItem
 from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
 
 

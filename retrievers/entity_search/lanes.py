@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sextant.domain.errors import ConflictError, EmbeddingModelChanged, InputError, RetrievalError
+from sextant.domain.errors import ConflictError, EmbeddingModelChanged, InputError
 from sextant.domain.graph import Entity
+from sextant.domain.retrieval import RetrievalError
 from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
 from sextant.domain.tasks import stop

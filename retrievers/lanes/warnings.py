@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
-from sextant.domain.errors import RetrievalError, SextantError
+from sextant.domain.errors import SextantError
+from sextant.domain.retrieval import RetrievalError
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, names
 from sextant.retrievers.lanes.lane import (

@@ -332,63 +332,6 @@ class ContextTooLong(ModelRejected):
     """The request is longer than the model can read; a shorter context may do."""
 
 
-class RetrievalError(DependencyError):
-    """Every retrieval lane failed; make one with `of`.
-
-    Attributes:
-        causes: the error of each lane, by its name.
-    """
-
-    code = "retrieval_failed"
-    causes: Mapping[str, BaseException] = {}
-
-    @classmethod
-    def of(cls, causes: Mapping[str, BaseException]) -> RetrievalError:
-        """Return the error of a search whose lanes all failed: `SearchWithoutDatabase` where each lacked PostgreSQL."""
-        lost = all(isinstance(cause, DatabaseUnavailable) for cause in causes.values())
-        kind = SearchWithoutDatabase if causes and lost else RetrievalError
-        english, chinese = (_list_causes(causes, language) for language in ("en", "zh"))
-        in_brackets = f" ({english})" if english else ""
-        error = kind(
-            f"知识库检索失败{in_brackets}",
-            next_step=kind.next_steps["en"],
-            translations={
-                "en": Wording(f"The search failed{in_brackets}.", kind.next_steps["en"]),
-                "zh": Wording(
-                    f"知识库检索失败（{chinese}）。" if chinese else "知识库检索失败。",
-                    kind.next_steps["zh"],
-                ),
-            },
-        )
-        error.causes = dict(causes)
-        return error
-
-    next_steps: ClassVar[Mapping[str, str]] = {
-        "en": "Run `sextant doctor` to see which dependency is down.",
-        "zh": "请运行 `sextant doctor`，查看哪个依赖不可用。",
-    }
-
-
-class SearchWithoutDatabase(RetrievalError, DatabaseUnavailable):
-    """Every lane failed because PostgreSQL does not answer."""
-
-    code = "database_unavailable"
-    next_steps: ClassVar[Mapping[str, str]] = {
-        "en": "Run `sextant doctor`, and try again once the database is back.",
-        "zh": DOCTOR_ZH,
-    }
-
-
-def _list_causes(causes: Mapping[str, BaseException], language: str) -> str:
-    """Return the first line of each cause; further lines of a driver's error hold the statement and its values."""
-    listed = dict[str, list[str]]()
-    for lane, cause in causes.items():
-        reason = cause.wording(language).message if isinstance(cause, SextantError) else str(cause)
-        line = next(iter(reason.splitlines()), type(cause).__name__)
-        listed.setdefault(line.rstrip(".。"), []).append(lane)
-    return "; ".join(f"{', '.join(lanes)}: {line}" for line, lanes in listed.items())
-
-
 class ModelOutputInvalid(SextantError):
     """A chat model's structured output did not fit its schema, even after one repair.
 

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable, RetrievalError
+from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable
 from sextant.domain.graph import Community, Entity, Finding, MentionKind
-from sextant.domain.retrieval import ItemKind, Retrieval
+from sextant.domain.retrieval import ItemKind, Retrieval, RetrievalError
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import WarningCode

@@ -17,9 +17,15 @@ from sextant.domain.errors import (
     ModeNotAvailable,
     OptionInvalid,
     QuestionInvalid,
-    RetrievalError,
 )
-from sextant.domain.retrieval import LaneScore, Mode, PassageContent, Retrieval, of_passage
+from sextant.domain.retrieval import (
+    LaneScore,
+    Mode,
+    PassageContent,
+    Retrieval,
+    RetrievalError,
+    of_passage,
+)
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.domain.warnings import WarningCode

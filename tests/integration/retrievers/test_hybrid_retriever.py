@@ -16,7 +16,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL
 
-from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
+from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid
+from sextant.domain.retrieval import RetrievalError
 from sextant.domain.scope import Scope
 from sextant.evals.dataset import CorpusPassage
 from sextant.evals.sets import load_corpus

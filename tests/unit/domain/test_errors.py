@@ -7,11 +7,11 @@ from sextant.domain.errors import (
     ContextTooLong,
     DatabaseUnavailable,
     GraphNotFound,
-    RetrievalError,
     SextantError,
     Wording,
     error_of,
 )
+from sextant.domain.retrieval import RetrievalError
 
 
 def test_of_each_lane_that_failed_one_line_is_told_and_the_cause_kept() -> None:

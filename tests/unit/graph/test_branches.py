@@ -11,8 +11,7 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
-from sextant.domain.errors import RetrievalError
-from sextant.domain.retrieval import Mode, Retrieval
+from sextant.domain.retrieval import Mode, Retrieval, RetrievalError
 from sextant.graph import create_query_workflow
 from sextant.graph.workflow import Workflow
 from sextant.models.offline.extractive import ExtractiveAnswerer

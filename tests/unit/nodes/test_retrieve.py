@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.errors import GraphNotFound, RetrievalError
+from sextant.domain.errors import GraphNotFound
 from sextant.domain.questions import Attachment, AttachmentKind
-from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievalError, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.retrieve import retrieve, with_tables

@@ -9,13 +9,8 @@ from typing import Any
 import pytest
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Retrieved, Status
-from sextant.domain.errors import (
-    Cancelled,
-    Limited,
-    RetrievalError,
-    RunNotFound,
-    TimedOut,
-)
+from sextant.domain.errors import Cancelled, Limited, RunNotFound, TimedOut
+from sextant.domain.retrieval import RetrievalError
 from sextant.domain.scope import Permission, Principal
 from sextant.domain.settings import RunSettings
 from sextant.server.connections import PING

@@ -12,8 +12,8 @@ from sextant.domain.errors import (
     GraphStoreUnavailable,
     ModelUnavailable,
     QuestionInvalid,
-    RetrievalError,
 )
+from sextant.domain.retrieval import RetrievalError
 from sextant.domain.warnings import WarningCode
 from sextant.retrievers import SearchOptions
 from sextant.retrievers.entity_search.lanes import GRAPH

@@ -8,7 +8,8 @@ import logging
 import pytest
 from langchain_core.retrievers import BaseRetriever
 
-from sextant.domain.errors import EmbeddingModelChanged, RetrievalError
+from sextant.domain.errors import EmbeddingModelChanged
+from sextant.domain.retrieval import RetrievalError
 from sextant.domain.warnings import WarningCode
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
 from sextant.retrievers.hybrid_retriever.retriever import SLOW
