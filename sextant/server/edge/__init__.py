@@ -19,12 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import SextantError
 from sextant.server.connections import HttpMiddleware
-from sextant.server.edge.foreign import LibraryRoutes, is_preflight
+from sextant.server.edge.foreign import LibraryRoutes, has_path_of_ours, is_preflight
 from sextant.server.edge.limits import BodyLimit, Slots, path_of
 from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import RequestMeasurements, request_id
 from sextant.server.observe.metrics import Metrics
-from sextant.server.routing import is_guarded
 from sextant.stores.postgresql.watched import limit_statements
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")
@@ -66,7 +65,7 @@ class Methods(HttpMiddleware):
         """Serve one request."""
         routes = _routes(scope) if scope["method"] == "OPTIONS" else []
         # LangGraph answers other pages that ask for its own routes, such as agent-chat-ui for /info.
-        if routes and (not is_preflight(scope) or _is_ours(routes[0], scope)):
+        if routes and (not is_preflight(scope) or has_path_of_ours(scope)):
             scope["route"] = routes[0]  # for metrics and logs
             methods = _methods_of(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
@@ -102,12 +101,6 @@ def _routes(scope: Scope) -> list[RouteContext]:
         for route in iter_route_contexts(app.routes)
         if route.methods and route.path is not None and compile_path(route.path)[0].match(path)
     ]
-
-
-def _is_ours(route: RouteContext, scope: Scope) -> bool:
-    """Return whether a route is Sextant's own, and not one of the LangGraph server around it."""
-    ours = iter_route_contexts(scope["app"].state.sextant_routes)
-    return is_guarded(route) or any(one.path == route.path for one in ours)
 
 
 HEADER = "X-Request-Id"

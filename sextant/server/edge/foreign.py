@@ -6,7 +6,6 @@ reached; others, also those that a later version adds, are 404.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 from fastapi.routing import iter_route_contexts
@@ -98,14 +97,14 @@ async def _require_allowed(scope: Scope) -> None:
         HTTPException: the route is not listed, or our route takes other methods.
         Unauthorised, Forbidden, Limited, DependencyError: as `Authenticator.authenticate`.
     """
-    ours: Sequence[BaseRoute] = scope["app"].state.sextant_routes
-    routes: Sequence[BaseRoute] = scope["app"].router.routes
-    if len(routes) == len(ours) or scope.get("root_path") == _IN_PROCESS or is_preflight(scope):
+    app = scope["app"]
+    is_alone = len(app.router.routes) == len(app.state.sextant_routes)
+    if is_alone or scope.get("root_path") == _IN_PROCESS or is_preflight(scope):
         return
-    route, other_methods = _find_route(routes, scope)
-    if route is None or _is_ours(route, ours):
+    route, other_methods = _find_route(scope)
+    if route is None or _is_ours(route, scope):
         return
-    if any(_is_ours(one, ours) for one in other_methods):
+    if any(_is_ours(one, scope) for one in other_methods):
         raise HTTPException(405)  # LangGraph must not answer at our paths
     path: str = getattr(route, "path", "")
     if isinstance(route, Mount) and not path:
@@ -119,12 +118,10 @@ async def _require_allowed(scope: Scope) -> None:
         await _require_permission(scope, permission)
 
 
-def _find_route(
-    routes: Sequence[BaseRoute], scope: Scope
-) -> tuple[BaseRoute | None, list[BaseRoute]]:
+def _find_route(scope: Scope) -> tuple[BaseRoute | None, list[BaseRoute]]:
     """Return the route that the router will choose, and those that match except for the method."""
     others = list[BaseRoute]()
-    for route in routes:
+    for route in scope["app"].router.routes:
         match, _ = route.matches(scope)
         if match is Match.FULL:
             return route, others
@@ -133,11 +130,17 @@ def _find_route(
     return (others[0] if others else None), others
 
 
-def _is_ours(route: BaseRoute, our_routes: Sequence[BaseRoute]) -> bool:
+def _is_ours(route: BaseRoute, scope: Scope) -> bool:
     """Return whether a route is one of ours, or a later one with a guard."""
-    return any(route is one for one in our_routes) or all(
+    return any(route is one for one in scope["app"].state.sextant_routes) or all(
         map(is_guarded, iter_route_contexts([route]))
     )
+
+
+def has_path_of_ours(scope: Scope) -> bool:
+    """Return whether a route of ours has the request's path, also for other methods only."""
+    route, others = _find_route(scope)
+    return any(_is_ours(one, scope) for one in (route, *others) if one is not None)
 
 
 async def _require_permission(scope: Scope, permission: Permission) -> None:
