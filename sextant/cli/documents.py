@@ -20,7 +20,7 @@ from sextant.cli.session import (
     document_id,
     print_estimate,
     usage_text,
-    with_part,
+    with_chunks,
     with_sextant,
 )
 from sextant.text.characters import count_noun
@@ -53,7 +53,7 @@ def describe(
         async def estimated(chunks: Chunks) -> tuple[DescriptionEstimate, bool]:
             return await chunks.estimate_describing(), chunks.by_model
 
-        estimate, by_model = with_part(lambda rag, name: rag.chunks(name), graph, estimated)
+        estimate, by_model = with_chunks(graph, estimated)
         expected = f"{count_noun(estimate.passages, 'passage')} and {count_noun(estimate.sections, 'section')} of several parts"
         print_estimate(estimate, expected, as_json=as_json)
         if not by_model and not as_json:
@@ -65,7 +65,7 @@ def describe(
         with stage_bars(quiet=as_json) as on_stage:
             return await chunks.describe(budget_tokens=budget, on_progress=on_stage)
 
-    report = with_part(lambda rag, name: rag.chunks(name), graph, described, lengthy=True)
+    report = with_chunks(graph, described, lengthy=True)
     terminal.show(report, _print_report, as_json=as_json)
     if report.failed:
         raise typer.Exit(1)
@@ -89,9 +89,7 @@ def structure(
     as_json: AsJson = False,
 ) -> None:
     """Show a document's sections, and what each is about."""
-    sections = with_part(
-        lambda rag, name: rag.chunks(name), graph, lambda chunks: chunks.structure(document)
-    )
+    sections = with_chunks(graph, lambda chunks: chunks.structure(document))
     terminal.show(sections, _print_sections, as_json=as_json)
 
 

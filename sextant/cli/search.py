@@ -20,7 +20,7 @@ from sextant.cli.session import (
     chosen_graph,
     read_filters,
     run_interruptible,
-    with_part,
+    with_chunks,
     with_sextant,
 )
 from sextant.domain.documents import Modality
@@ -164,15 +164,11 @@ def searches(
 ) -> None:
     """Show the last searches and what they returned. Kept with SEXTANT_SEARCH_LOG__ENABLED=true."""
     if clear:
-        number = with_part(
-            lambda rag, name: rag.chunks(name), graph, lambda chunks: chunks.forget_searches()
-        )
+        number = with_chunks(graph, lambda chunks: chunks.forget_searches())
         message = f"Forgot {number} {'search' if number == 1 else 'searches'}."
         terminal.print_result(message, {"forgotten": number}, as_json=as_json)
         return
-    found = with_part(
-        lambda rag, name: rag.chunks(name), graph, lambda chunks: chunks.searches(limit)
-    )
+    found = with_chunks(graph, lambda chunks: chunks.searches(limit))
     terminal.show(found, _print_searches, as_json=as_json)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sextant.domain.answers import Usage
     from sextant.domain.settings import Settings
     from sextant.facade import Sextant
+    from sextant.facade.knowledge.chunks import Chunks
     from sextant.ingestion.graph.extraction.cost import CostEstimate
     from sextant.models.embedding.cache import CachedEmbedder
 
@@ -133,7 +134,6 @@ def with_part(
     graph: str,
     work: Callable[[P], Awaitable[T]],
     *,
-    to_answer: bool = False,
     lengthy: bool = False,
 ) -> T:
     """Return the result of `work` with a part of Sextant, such as the entities of a knowledge base."""
@@ -141,7 +141,12 @@ def with_part(
     async def with_it(rag: Sextant) -> T:
         return await work(await part(rag, await chosen_graph(rag, graph)))
 
-    return with_sextant(with_it, to_answer=to_answer, lengthy=lengthy)
+    return with_sextant(with_it, lengthy=lengthy)
+
+
+def with_chunks(graph: str, work: Callable[[Chunks], Awaitable[T]], *, lengthy: bool = False) -> T:
+    """Return the result of `work` with the passages of a knowledge base."""
+    return with_part(lambda rag, name: rag.chunks(name), graph, work, lengthy=lengthy)
 
 
 async def chosen_graph(rag: Sextant, graph: str) -> str:

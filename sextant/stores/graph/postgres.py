@@ -52,7 +52,7 @@ class PostgresGraph:
             keys=[name_digest(norm) for norm in norms],
             norms=norms,
         )
-        return [EntityHit(entity_of(row), 1.0, names[row["place"] - 1]) for row in rows]
+        return [EntityHit(entity_of(row), 1.0) for row in rows]
 
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY

@@ -72,11 +72,10 @@ HUB_DEGREE = 200
 
 @dataclass(frozen=True, slots=True)
 class EntityHit:
-    """An entity that a search found; `name` is the one that matched. The search defines `score`."""
+    """An entity that a search found. The search defines `score`."""
 
     entity: Entity
     score: float
-    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +135,7 @@ class GraphStore(Protocol):
     async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
         """Return entities with one of these names or aliases, in any spelling; score 1.
 
-        Results are in the order of `names`, then by id, and include all homonyms; `name` is the
-        requested name.
+        Results are in the order of `names`, then by id, and include all homonyms.
         """
         ...
 

@@ -59,7 +59,7 @@ class Neo4jGraph:
             for index, norm in enumerate(norms)
         ]
         rows = await self._rows(scope, "by_alias", names=wanted)
-        return [EntityHit(entity_of(row["e"]), 1.0, names[row["place"]]) for row in rows]
+        return [EntityHit(entity_of(row["e"]), 1.0) for row in rows]
 
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
