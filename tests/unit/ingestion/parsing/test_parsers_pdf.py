@@ -378,6 +378,15 @@ class TestRunningHeads:
         small = [[PdfText(70, 760, title), PdfText(70, 40, figure)] for title, figure in told[:2]]
         assert "1,284" in " ".join(prose(read(small)))
 
+    def test_codes_that_count_with_the_pages_stay(self) -> None:
+        pages = [
+            [PdfText(70, 800, f"No. R-{501 + at}"), *lines([f"Paid by {name}."], 600)]
+            for at, name in enumerate(("Ann", "Bob", "Cid"))
+        ]
+        assert [text for text in prose(read(pages)) if "R-" in text] == [
+            "No. R-501", "No. R-502", "No. R-503",
+        ]  # fmt: skip
+
     def test_a_lone_number_near_an_edge_stays(self) -> None:
         assert "2026" in prose(read([[PdfText(70, 800, "2026"), *lines(["Annual report."], 600)]]))
 
