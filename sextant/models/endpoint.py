@@ -58,6 +58,12 @@ def connect_seconds(timeout: float) -> float:
     return min(timeout, max(_CONNECT_SECONDS, timeout * _CONNECT_SHARE))
 
 
+async def keep_method(response: httpx.Response) -> None:
+    """Have a POST that has moved (301, 302: http to https) sent on as one, and not as a GET; a hook of httpx's clients."""
+    if response.request.method == "POST" and response.status_code in (301, 302):
+        response.status_code = 308
+
+
 class Refusal(Exception):
     """The endpoint answered with an error status; shaped as `sextant.models.failures` reads failures."""
 
@@ -132,7 +138,9 @@ class Endpoint:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             timeout = httpx.Timeout(self._timeout, connect=connect_seconds(self._timeout))
-            self._clients[loop] = httpx.AsyncClient(timeout=timeout)
+            self._clients[loop] = httpx.AsyncClient(
+                timeout=timeout, follow_redirects=True, event_hooks={"response": [keep_method]}
+            )
         return self._clients[loop]
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import ceil
 from typing import Any, TypeVar
 
 from sextant.domain.answers import Usage
@@ -56,7 +57,8 @@ _STATUS_OF_CODE = {
 _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
 # How endpoints say that a prompt exceeds the context, or the tokens of a minute.
 _TOO_LONG = re.compile(
-    r"context[ _]?(?:length|window|size)|\btoo (?:long|large)\b|\btoo many tokens: |超长|\binput length\b"
+    r"context[ _]?(?:length|window|size)|\btoo (?:long|large)\b|\btoo many tokens: |\binput length\b"
+    r"|超长|过长|(?:token|长度|上下文)[^。]{0,8}超[过出限]|超[过出][^。]{0,12}(?:token|长度|上下文)"
     r"|(?:\bprompt|tokens?\b|\blength\b|`inputs`|\brequest )[^.]{0,60}(?:exceed|longer than|less than|<=)",
     re.IGNORECASE,
 )
@@ -70,7 +72,10 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 # How endpoints say that an account is empty, whatever the status.
-_NO_MONEY = re.compile(r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|欠费|余额不足", re.IGNORECASE)
+_NO_MONEY = re.compile(
+    r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|欠费|余额不足|额度(?:已用尽|不足|失败)",
+    re.IGNORECASE,
+)
 # "Please try again in 1m30.5s", "Please retry in 34s"
 _TRY_AGAIN = re.compile(r"\b(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?) ?s\b", re.IGNORECASE)
 # How endpoints say that a filter stopped the prompt or the answer.
@@ -81,6 +86,7 @@ _FILTERED = re.compile(
 # Codes of refusals that another form of the request would meet, too.
 _NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key"})
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_MESSAGE = re.compile(r"(?:^|_)(?:message|msg|detail)$")
 _DETAIL_CHARS = 200
 _TAGS = re.compile(r"<[^<>]{1,200}>")  # of a proxy's page
 
@@ -111,13 +117,12 @@ class Service:
             "length": self.length_setting,
         }
         names = {"en": f"The {self.label}", "zh": self.label_zh or self.label}
-        # Chinese sentences have a full stop of their own behind the endpoint's words.
-        bare = str(known.get("detail", "")).rstrip(" .。")
-        given = {"en": known, "zh": known | {"detail": bare}}
+        if "detail" in known:  # the sentence has a full stop of its own
+            known["detail"] = str(known["detail"]).rstrip(" .。")
         return kind.worded(
             {
                 language: Wording(
-                    f"{names[language]} {message.format(**given[language])}", step.format(**known)
+                    f"{names[language]} {message.format(**known)}", step.format(**known)
                 )
                 for language, (message, step) in wordings.items()
             }
@@ -125,8 +130,9 @@ class Service:
 
 
 def redact(text: str, secret: str) -> str:
-    """Return `text` without a secret."""
-    return text.replace(secret, "********") if secret else text
+    """Return `text` without a secret, which as a part of a word would be a coincidence ("x")."""
+    whole = rf"(?<!\w){re.escape(secret)}(?!\w)"
+    return re.sub(whole, "********", text) if secret else text
 
 
 def is_transient(error: BaseException) -> bool:
@@ -285,7 +291,9 @@ def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnav
     if status == 429:
         if (seconds := retry_after(error)) is None:
             return service.error(ModelUnavailable, wordings.TOO_OFTEN, detail=detail)
-        return service.error(ModelUnavailable, wordings.TOO_OFTEN_UNTIL, seconds=seconds)
+        return service.error(
+            ModelUnavailable, wordings.TOO_OFTEN_UNTIL, seconds=max(1, ceil(seconds))
+        )
     if status in _TRANSIENT_STATUS:
         return service.error(ModelUnavailable, wordings.OUT_OF_ORDER, status=status, detail=detail)
     wordings_of = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
@@ -358,10 +366,21 @@ def _is_in_stream(error: BaseException) -> bool:
 
 
 def _detail(error: BaseException, secret: str = "") -> str:
-    body = _body_of(error)
-    message = body.get("message") or body.get("msg") or getattr(error, "message", "")
+    message = message_in(_body_of(error)) or getattr(error, "message", "")
     text = _TAGS.sub(" ", str(message or error)) or type(error).__name__
     return clean_text(redact(" ".join(text.split()), secret))[:_DETAIL_CHARS]
+
+
+def message_in(value: object) -> str:
+    """Return the first text under a key like `message`, `detail` or `status_msg`, at any depth; "": there is none."""
+    if isinstance(value, list):
+        return next(filter(None, map(message_in, value)), "")
+    if not isinstance(value, dict):
+        return ""
+    texts = (
+        one for key, one in value.items() if _MESSAGE.search(key) and isinstance(one, str) and one
+    )
+    return next(texts, "") or message_in(list(value.values()))
 
 
 def _number(value: str | None) -> float | None:

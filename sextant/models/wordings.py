@@ -27,7 +27,7 @@ SILENT: Wordings = {
 }
 FAILED: Wordings = {
     "en": Wording(
-        "failed: {detail}",
+        "failed: {detail}.",
         "Try again; if it stays, look into that server's log, and check {url}.",
     ),
     "zh": Wording(
@@ -60,16 +60,16 @@ NO_QUOTA: Wordings = {
     "zh": Wording("报告账户额度已用完。", "请检查该账户的套餐与账单。"),
 }
 TOO_OFTEN: Wordings = {
-    "en": Wording("is limiting our rate (429): {detail}", "Try again later."),
+    "en": Wording("is limiting our rate (429): {detail}.", "Try again later."),
     "zh": Wording("限制了请求频率（429）：{detail}。", "请稍后重试。"),
 }
 TOO_OFTEN_UNTIL: Wordings = {
-    "en": Wording("is limiting our rate (429).", "Try again in {seconds:.0f} s."),
-    "zh": Wording("限制了请求频率（429）。", "请在 {seconds:.0f} 秒后重试。"),
+    "en": Wording("is limiting our rate (429).", "Try again in {seconds} s."),
+    "zh": Wording("限制了请求频率（429）。", "请在 {seconds} 秒后重试。"),
 }
 OUT_OF_ORDER: Wordings = {
     "en": Wording(
-        "failed with status {status}: {detail}",
+        "failed with status {status}: {detail}.",
         "Try again; if it stays, look into that server's log.",
     ),
     "zh": Wording("出错，状态码 {status}：{detail}。", "请重试；若仍然如此，请查看该服务的日志。"),
@@ -91,14 +91,14 @@ REFUSED: dict[int, Wordings] = {
     },
     403: {
         "en": Wording(
-            "forbids this key to use the model (403): {detail}",
+            "forbids this key to use the model (403): {detail}.",
             "Check what the key in {key} may use.",
         ),
         "zh": Wording("不允许此密钥使用该模型（403）：{detail}。", "请检查 {key} 中密钥的权限。"),
     },
     404: {
         "en": Wording(
-            "does not know that model or path (404): {detail}",
+            "does not know that model or path (404): {detail}.",
             "Check the model name in {model} and that {url} ends as the API wants (often /v1).",
         ),
         "zh": Wording(
@@ -109,7 +109,7 @@ REFUSED: dict[int, Wordings] = {
 }
 REFUSED_OTHERWISE: Wordings = {
     "en": Wording(
-        "refused the request ({status}): {detail}", "Check that {model} and {url} belong together."
+        "refused the request ({status}): {detail}.", "Check that {model} and {url} belong together."
     ),
     "zh": Wording("拒绝了请求（{status}）：{detail}。", "请检查 {model} 与 {url} 是否匹配。"),
 }

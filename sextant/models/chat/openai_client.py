@@ -13,12 +13,13 @@ from typing import Any
 
 from openai import APIConnectionError, APIError, AsyncOpenAI, AsyncStream
 
+from sextant.models.failures import message_in
+
 # Seconds in which a stream that has ended may leave its connection to the next.
 _DRAIN_SECONDS = 1.0
 # Characters of an answer which, sent once more from the beginning, are no coincidence.
 _REPEATED = 16
-# Fields of an error that comes without its envelope.
-_OF_ERRORS = frozenset({"message", "msg", "detail"})
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class PlainStream(AsyncStream[object]):
@@ -37,7 +38,7 @@ class PlainStream(AsyncStream[object]):
         lines = self._lines()
         try:
             async for line in lines:
-                name, _, data = line.partition(b":")
+                name, _, data = line.removeprefix(_BYTE_ORDER_MARK).partition(b":")
                 data = data.strip()
                 if name != b"data":
                     others.append(line)
@@ -79,7 +80,7 @@ class PlainStream(AsyncStream[object]):
         if not isinstance(chunk, dict):
             raise TypeError("a chunk is no JSON object")
         error = chunk.get("error")
-        if error or ("choices" not in chunk and not _OF_ERRORS.isdisjoint(chunk)):
+        if error or (not chunk.get("choices") and message_in(chunk)):
             raise APIError(str(error or chunk), self.response.request, body=error or chunk)
         return reader.normalise(chunk)
 

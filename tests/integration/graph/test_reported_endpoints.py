@@ -121,6 +121,13 @@ REPORTED = {
         failing_with(413, {"error": {"message": "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 14810", "code": "rate_limit_exceeded"}}),
         QUOTED, "context_too_long", "读不完这么长的请求", "SEXTANT_LIMITS__CONTEXT_TOKENS",
     ),
+    "a byte order mark": Case(
+        answering(lambda r: Reply(raw=b"\xef\xbb\xbf" + "".join(f"data: {dump(one)}\n\n" for one in [piece(good(r)), piece("", "stop")]).encode())), WRITTEN, WRITTEN,
+    ),
+    "an error in the place of choices": Case(
+        failing_with(200, {"id": "x", "choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
+        QUOTED, "model_rejected", "额度", "账单",
+    ),
     "no money left, by a status of its own": Case(
         failing_with(403, {"code": 30001, "message": "Sorry, your account balance is insufficient", "data": None}),
         QUOTED, "model_rejected", "额度", "账单",

@@ -56,6 +56,17 @@ async def test_a_transient_status_is_tried_again(chat_with: Any, status: int) ->
     assert len(server.chat_requests) == 2
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_an_endpoint_that_has_moved_is_asked_the_same_where_it_is_now(
+    chat_with: Any, status: int
+) -> None:
+    there = {"location": "/v1/chat/completions"}
+    server, chat = await chat_with([Reply("moved", status, there), "Fine here."])
+    assert (await chat.complete(ASK)).text == "Fine here."
+    first, second = server.chat_requests
+    assert first.messages == second.messages
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
 async def test_a_refusal_of_the_request_is_raised_at_once(chat_with: Any, status: int) -> None:
     """Once it is no matter of a part of the request that it can do without."""

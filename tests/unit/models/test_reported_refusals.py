@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -210,6 +211,8 @@ TOO_LONG = {
             }
         },
     ),
+    "spark": (400, {"error": {"code": "10907", "message": "token总数超过上限"}}),
+    "hunyuan": (400, {"error": {"code": "1210", "message": "输入内容过长，请缩短后重试"}}),
     "http": (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
 }  # fmt: skip
 
@@ -226,6 +229,7 @@ NO_MONEY = [
     (429, {"error": {"code": "1113", "message": "您的账户已欠费，请充值后重试。"}}),
     (400, {"error": {"code": "Arrearage", "message": "Access denied, please make sure your account is in good standing."}}),
     (429, {"error": {"type": "exceeded_current_quota_error", "message": "You exceeded your token quota, please check your account balance"}}),
+    (403, {"error": {"type": "new_api_error", "message": "该令牌额度已用尽 (request id: 2026)"}}),
     (403, {"error": {"code": "AllocationQuota.FreeTierOnly", "message": "The free tier of the model has been exhausted."}}),
 ]  # fmt: skip
 
@@ -245,8 +249,9 @@ OTHERS: list[tuple[int, Any, type[SextantError], str]] = [
     (500, {"error": {"message": "Error code: 429 - Quota exceeded for tokens_per_minute", "code": 500}}, ModelUnavailable, "tokens_per_minute"),
     (404, {"error": "model 'qwen' not found"}, ModelRejected, "model 'qwen' not found"),
     (400, {"detail": "Invalid model 'x'."}, ModelRejected, "Invalid model 'x'."),
-    (403, "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>", ModelRejected, "(403): Just a moment..."),
+    (403, "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>", ModelRejected, "(403): Just a moment."),
     (422, {"detail": [{"loc": ["body", "temperature"], "msg": "Input should be less than or equal to 2"}]}, ModelRejected, "Input should be"),
+    (400, {"errors": [{"code": 10000, "message": "No such account"}], "success": False}, ModelRejected, "No such account"),
     (400, {"error": {"message": "max_tokens must be less than or equal to 8192"}}, ModelRejected, "max_tokens"),
 ]  # fmt: skip
 
@@ -258,6 +263,12 @@ def test_a_refusal_is_told_in_the_endpoints_words(
     error = as_sextant_error(refused(status, body), SERVICE)
     assert type(error) is kind
     assert said in error.message
+
+
+def test_a_key_is_left_out_of_what_is_told_where_it_is_a_word_of_its_own() -> None:
+    body = {"error": {"message": "The key ax: x, or Bearer x."}}
+    error = as_sextant_error(refused(400, body), replace(SERVICE, secret="x"))
+    assert "The key ax: ********, or Bearer ********." in error.message
 
 
 @pytest.mark.parametrize(
