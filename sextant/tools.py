@@ -7,15 +7,16 @@ user and the knowledge base are set when the tools are made; a model cannot choo
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from sextant.domain.answers import Effort
@@ -28,7 +29,7 @@ from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_RELATED
 from sextant.server.mcp import results
 from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
-from sextant.server.mcp.tools import ChunkId, Mode, Query, RankingMode
+from sextant.server.mcp.tools import ChunkId, Filters, Mode, Query, RankingMode
 from sextant.server.schemas.answers import SearchBody
 
 __all__ = [
@@ -59,8 +60,15 @@ class _Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-
-Bounds = Annotated[ChunkFilters | None, Field(description="Bounds on what is searched.")]
+    @model_validator(mode="before")
+    @classmethod
+    def _read_as_meant(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Models give null or "" for what they leave out, and an object as the text of one."""
+        filters = given.get("filters")
+        if isinstance(filters, str):
+            with suppress(ValueError):
+                given = given | {"filters": json.loads(filters or "null")}
+        return {name: value for name, value in given.items() if value not in (None, "")}
 
 
 class SearchArguments(_Arguments):
@@ -72,7 +80,7 @@ class SearchArguments(_Arguments):
         description="Rank as this mode does; without, by meaning, words and metadata.",
     )
     limit: int = Field(10, ge=1, le=50, description="Passages wanted.")
-    filters: Bounds = None
+    filters: Filters = None
 
 
 class AskArguments(_Arguments):
@@ -80,7 +88,7 @@ class AskArguments(_Arguments):
 
     query: Query
     mode: Mode = Field("auto", description="How to retrieve; auto lets the question decide.")
-    filters: Bounds = None
+    filters: Filters = None
     effort: Effort = Field(
         "medium",
         description="low: one search; medium: searches until enough is found; high: a researched report, which takes minutes.",
@@ -176,23 +184,25 @@ class _Calls:
         )
 
     async def search(
-        self, query: str, mode: str | None, limit: int, filters: ChunkFilters | None
+        self, query: str, mode: str | None, limit: int, filters: dict[str, Any] | None
     ) -> tuple[str, FoundPage]:
         """Search passages."""
         rag, graph_id = await self._bound()
+        bounds = ChunkFilters.read(filters)
         body = SearchBody.model_validate(
-            {"query": query, "mode": mode, "limit": limit, "filters": filters, "graph_id": graph_id}
+            {"query": query, "mode": mode, "limit": limit, "filters": bounds, "graph_id": graph_id}
         )
         found = await results.find_passages(rag, body)
         return results.search_text(found), found
 
     async def ask(
-        self, query: str, mode: str, filters: ChunkFilters | None, effort: Effort = "medium"
+        self, query: str, mode: str, filters: dict[str, Any] | None, effort: Effort = "medium"
     ) -> tuple[str, Answered]:
         """Answer a question."""
         rag, graph_id = await self._bound()
-        bounds = filters.model_dump(mode="json", exclude_defaults=True) if filters else None
-        answer = await rag.query(query, graph_id=graph_id, mode=mode, filters=bounds, effort=effort)
+        answer = await rag.query(
+            query, graph_id=graph_id, mode=mode, filters=filters, effort=effort
+        )
         found = answer_result(graph_id, answer, debug=False)
         return results.answer_text(found), found
 

@@ -80,7 +80,8 @@ Filters = Annotated[
     Field(
         description="Bounds on what is searched: "
         + "; ".join(
-            f"{info.alias}: {info.description}" for info in ChunkFilters.model_fields.values()
+            f"{info.alias}: {(info.description or '').rstrip('.')}"
+            for info in ChunkFilters.model_fields.values()
         )
     ),
 ]

@@ -114,6 +114,24 @@ async def test_wrong_arguments_are_told_to_the_model(
     assert refused.text.startswith(f"option_invalid: {field}: ")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"mode": None, "filters": None},
+        {"mode": "", "filters": ""},
+        {"filters": "{}"},
+        {"filters": {"tags": None, "documentIds": "leave.md"}},
+        {"filters": '{"documentIds": ["leave.md"]}'},
+    ],
+)
+async def test_arguments_are_read_as_models_write_them(
+    arguments: dict[str, Any], rag: Sextant
+) -> None:
+    for one in create_tools(rag, graph_id="hr")[:2]:
+        found = await called(one, query=QUESTION, **arguments)
+        assert found.status == "success", found.text
+
+
 async def test_whom_a_call_is_for_may_be_asked_at_each_call(rag: Sextant) -> None:
     users = iter(["other", rag.user_id])
     search = create_tools(rag, graph_id=lambda: "hr", user_id=lambda: next(users)).search
@@ -163,7 +181,7 @@ async def test_a_misspelt_bound_is_told_to_the_model_and_widens_nothing(rag: Sex
         done = await agent.ainvoke({"messages": [("user", QUESTION)]})
     refused = done["messages"][2]
     assert refused.status == "error"
-    assert "filters.tag" in refused.text
+    assert "Did you mean `tags`?" in refused.text
 
 
 def test_tools_over_settings_serve_callers_with_and_without_an_event_loop(
