@@ -216,7 +216,7 @@ async function one(turn, { query, graphId }, events, told = (text) => tell(statu
       form.requestSubmit();
       byId("stop").focus();
     });
-    turn.fail(message, error.code === "graph_not_found" ? bases.addSome() : again);
+    turn.fail(message, error.code === "graph_not_found" ? bases.addSome() : again, stopped ? "note" : "bad");
     tell(status, message); // for screen readers; others see it in place of the answer
     attachments.blame(error.field ?? "");
     return false;

@@ -75,7 +75,7 @@ export class Turn {
   /** Show the plan of a report and its cost. */
   plan({ questions, calls, promptTokens, completionTokens, seconds }) {
     this.planned = true;
-    const cost = calls ? say("cost", calls, promptTokens + completionTokens, seconds) : say("noCost");
+    const cost = calls ? say("cost", calls, (promptTokens + completionTokens).toLocaleString(document.documentElement.lang), seconds) : say("noCost");
     this.rest.replaceChildren(element("p", { className: "note", textContent: `${say("planIs")} ${cost}` }),
       element("ol", { className: "note" }, questions.map((textContent) => element("li", { textContent }))));
   }
@@ -124,9 +124,9 @@ export class Turn {
   }
 
   /** Show why there is no answer, and what to do. */
-  fail(message, way) {
+  fail(message, way, className = "bad") {
     this.step(null);
-    this.rest.replaceChildren(element("p", { className: "bad", textContent: message }), way);
+    this.rest.replaceChildren(element("p", { className, textContent: message }), way);
   }
 
   list() {
