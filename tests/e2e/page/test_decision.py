@@ -100,5 +100,5 @@ def test_a_question_may_be_stopped_instead_of_decided(page: Page, form: Locator)
     page.get_by_role("button", name="Stop").click()
 
     expect(form).to_have_count(0)
-    expect(page.get_by_role("article").locator(".bad")).to_have_text("Stopped.")
+    expect(page.get_by_role("article").get_by_text("Stopped.", exact=True)).to_be_visible()
     expect(page.get_by_label("Your question")).to_have_value(QUESTION)
