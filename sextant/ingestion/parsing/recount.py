@@ -182,6 +182,12 @@ def _eml(content: bytes) -> Iterator[SourcePart]:
     yield from _message(parse_mime(content))
 
 
+def _msg(content: bytes) -> Iterator[SourcePart]:
+    from sextant.ingestion.parsing.formats.msg import parse_tree
+
+    yield from _message(parse_tree(content))
+
+
 def _message(part: Message) -> Iterator[SourcePart]:
     """Yield the text parts of a message; of alternatives the shortest that says most of it."""
     kind, inner = part.get_content_type(), part.get_payload()
@@ -257,6 +263,7 @@ _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {
     FileType.JSON: _json,
     FileType.EML: _eml,
     FileType.MHTML: _eml,
+    FileType.MSG: _msg,
     FileType.ODT: _odf,
     FileType.ODS: _odf,
     FileType.ODP: _odf,

@@ -39,8 +39,13 @@ _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read a message as an EML is read: its texts, and the messages that it forwards."""
+    return read_mail(parse_tree(content), limits)
+
+
+def parse_tree(content: bytes) -> Part:
+    """Return the tree of a message's parts, as `parse_mime` does."""
     with OleFileIO(BytesIO(content)) as container:
-        return read_mail(_Storage(container, []).message(0), limits)
+        return _Storage(container, []).message(0)
 
 
 class _Storage:

@@ -24,6 +24,7 @@ from sextant.ingestion.parsing.draft import from_wire, to_wire
 from sextant.ingestion.parsing.formats import Parser, parser_for
 from sextant.ingestion.parsing.limits import Limits
 from tests.document_writer import book, open_document
+from tests.ole_writer import write_ole
 from tests.pdf_writer import PdfText, write_pdf
 from tests.unit.ingestion.parsing.office_files import Related, word, xml
 
@@ -82,6 +83,11 @@ def as_eml() -> bytes:
     return message.as_bytes()
 
 
+def as_msg() -> bytes:
+    body = {"__substg1.0_1000001F": "\n\n".join(LINES).encode("utf-16-le")}
+    return write_ole({"__properties_version1.0": bytes(32), **body})
+
+
 def as_html() -> bytes:
     return f"<html><body>{''.join(f'<p>{line}</p>' for line in LINES)}</body></html>".encode()
 
@@ -112,6 +118,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "a.pdf": as_pdf,
     "a.html": as_html,
     "a.eml": as_eml,
+    "a.msg": as_msg,
     "a.md": lambda: "\n\n".join(LINES).encode(),
     "a.txt": lambda: "\n\n".join(LINES).encode(),
     "a.csv": as_csv,
