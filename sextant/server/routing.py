@@ -17,11 +17,12 @@ from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
-from sextant.domain.errors import Forbidden, SextantError
+from sextant.domain.errors import Forbidden, OptionInvalid, SextantError
 from sextant.domain.scope import Permission, Principal
 from sextant.facade import Sextant
 from sextant.server.connections import is_encoded, is_json, while_connected
 from sextant.server.lifespan import serving_of
+from sextant.server.problems import OPENAI_PATHS
 
 
 async def principal_of(request: Request) -> Principal:
@@ -139,7 +140,7 @@ class _StrictRequest(Request):
 
 
 class Route(APIRoute):
-    """A route that answers 415 to a body of another content type or with a content encoding."""
+    """A route that refuses a body of another content type or with a content encoding, and stray parameters of its URL."""
 
     def get_route_handler(self) -> Handler:
         """See FastAPI."""
@@ -148,10 +149,25 @@ class Route(APIRoute):
         takes_json = self.body_field is not None and not isinstance(
             self.body_field.field_info, Form
         )
+        # What stands in the wrong place would not count: `POST /documents?graphId=hr` would go to `default`. Clients
+        # of OpenAI's API and of MCP may add parameters of their own.
+        is_strict = (
+            bool(guards)
+            and "POST" in (self.methods or ())
+            and self.include_in_schema
+            and not self.path.startswith(OPENAI_PATHS)
+            and not self.dependant.query_params
+        )
 
         async def handle_strictly(request: Request) -> Response:
             for guard in guards:  # before the body is read
                 await guard(request)
+            if is_strict and (stray := next(iter(request.query_params), None)) is not None:
+                raise OptionInvalid(
+                    f"This takes no parameters in its URL, such as `{stray}`.",
+                    next_step="Send it as a field of the body.",
+                    field=stray,
+                )
             if takes_json and not is_json(request):
                 raise HTTPException(415, "This takes a body of the type application/json.")
             if takes_json and is_encoded(request):

@@ -119,6 +119,20 @@ async def test_two_files_of_one_name_are_two_documents_unless_one_replaces_the_o
     assert (replaced[0]["documentId"], replaced[0]["sameNameAs"]) == (first["documentId"], None)
 
 
+async def test_a_field_in_the_url_is_refused_instead_of_ignored(
+    client: httpx.AsyncClient, graph_id: str
+) -> None:
+    files = {"files": ("rules.md", b"# Rules")}
+    uploaded = await client.post("/documents", params={"graphId": graph_id}, files=files)
+    searched = await client.post("/search?graphId=x", json={"query": "rules"})
+    for refused in (uploaded, searched):
+        assert refused.status_code == 422
+        assert (refused.json()["field"], refused.json()["code"]) == ("graphId", "option_invalid")
+    chat = {"model": "nobody", "messages": [{"role": "user", "content": "rules"}]}
+    of_azure = await client.post("/v1/chat/completions?api-version=1", json=chat)
+    assert of_azure.status_code == 404  # the model is unknown, the parameter ignored
+
+
 async def test_a_document_of_two_files_is_gone_once_both_are_deleted(
     client: httpx.AsyncClient, graph_id: str, settled: Settled
 ) -> None:
