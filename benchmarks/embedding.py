@@ -20,8 +20,7 @@ import numpy as np
 
 from benchmarks.figures import record
 from benchmarks.quality.sets import parser_of
-from sextant.evals.dataset import EvalQuestion, read_passages, read_questions
-from sextant.evals.metrics import recall
+from sextant.evals.dataset import EvalQuestion, read_passages, read_questions, recall
 from sextant.models.embedding.packaged import PackagedEmbedder
 from sextant.models.protocols import Vectors
 

@@ -16,8 +16,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from benchmarks.quality.sets import OpenSet, names_of_sets, open_sets, parser_of_sets, sample
-from sextant.evals.dataset import EvalQuestion
-from sextant.evals.metrics import all_found
+from sextant.evals.dataset import EvalQuestion, all_found
 from sextant.nodes.analyze import analyze
 from sextant.nodes.context import Context, RunContext
 from sextant.nodes.grade import after_grade, grade

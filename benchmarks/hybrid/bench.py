@@ -17,7 +17,7 @@ from sextant.domain.retrieval import Retrieval
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Scored
+from sextant.stores.postgresql.queries import Scored
 from sextant.text.analysis import extract_keywords
 
 _BUILT_IN = ", built-in case rules"

@@ -9,7 +9,7 @@ from sextant.domain.retrieval import Retrieval
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Scored
+from sextant.stores.postgresql.queries import Scored
 
 
 class Ours:

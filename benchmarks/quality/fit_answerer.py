@@ -42,8 +42,7 @@ from benchmarks.quality.sets import (
 )
 from sextant.domain.configuration import load_settings
 from sextant.domain.retrieval import RetrievedItem
-from sextant.evals.dataset import EvalQuestion
-from sextant.evals.metrics import estimate
+from sextant.evals.dataset import EvalQuestion, estimate
 from sextant.models.embedding import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer, Ranking
 from sextant.models.offline.features import (

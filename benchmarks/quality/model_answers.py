@@ -50,8 +50,7 @@ from sextant.domain.answers import Answer, Trust, answer_of
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid, SextantError
 from sextant.domain.settings import Settings
-from sextant.evals.dataset import EvalQuestion
-from sextant.evals.metrics import estimate
+from sextant.evals.dataset import EvalQuestion, estimate
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import create_query_workflow
 from sextant.ingestion.progress import OnCount, silent

@@ -21,7 +21,7 @@ from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import RelationTypes
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import Ids, IdTable, halves_of, index_of
-from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.queries import Embedded
 from sextant.text.analysis import terms
 
 

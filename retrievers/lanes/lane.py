@@ -27,7 +27,7 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.postgresql.values import Scored
+from sextant.stores.postgresql.queries import Scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of

@@ -16,13 +16,16 @@ from sextant.domain.retrieval import ItemKind, Mode, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.evals.dataset import CorpusPassage, EvalQuestion, read_set, read_triples
-from sextant.evals.metrics import (
+from sextant.evals.dataset import (
+    CorpusPassage,
+    EvalQuestion,
     MetricEstimate,
     all_found,
     auroc,
     estimate,
     ndcg,
+    read_set,
+    read_triples,
     recall,
     reciprocal_rank,
 )

@@ -19,8 +19,14 @@ from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import Embedded, Scored, halves, id_array, read_embedded
+from sextant.stores.postgresql.queries import (
+    Embedded,
+    Scored,
+    halves,
+    id_array,
+    load_queries,
+    read_embedded,
+)
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, Stamp, find_scope, of_scope, rows_of, stamp_of
 

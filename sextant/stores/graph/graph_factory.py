@@ -30,7 +30,7 @@ from sextant.stores.graph.protocol import (
 )
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.queries import Embedded
 from sextant.stores.postgresql.watched import with_deadline
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sextant.domain.graph import Community, Entity, Finding
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.queries import Embedded
 
 Row = Mapping[str, Any]
 

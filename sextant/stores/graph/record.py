@@ -22,8 +22,7 @@ from sextant.stores.graph.resolution.decisions import SQL as MERGE_SQL
 from sextant.stores.graph.resolution.decisions import Merge, merge, unmerge
 from sextant.stores.graph.transfer import GraphReading
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.queries import Embedded, load_queries
 from sextant.stores.scopes import entity_index, find_scope, hold_scope, lock_scope, rows_of
 
 _SQL = load_queries("graph_vectors")

@@ -1,4 +1,4 @@
-"""Load named queries: SQL from `sql/queries/*.sql`, Cypher from `cypher/*.cypher`.
+"""Load named queries, SQL from `sql/queries/*.sql` and Cypher from `cypher/*.cypher`, and decode their rows in bulk.
 
 Each statement of a file begins with `-- name: what_it_does` (Cypher: `// name: …`), followed by a comment
 that explains it. Values are always bound (`%(name)s`, `$name`), never inserted into the text.
@@ -7,11 +7,17 @@ that explains it. Values are always bound (`%(name)s`, `$name`), never inserted 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import LiteralString, cast
+from typing import LiteralString, NamedTuple, cast
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
 
 _NAME = re.compile(r"^(?:--|//) name: (\w+)$", re.MULTILINE)
 _FOLDER = files("sextant.stores") / "sql" / "queries"
@@ -44,3 +50,53 @@ def _statements(text: str) -> Mapping[str, LiteralString]:
     return {
         name: cast(LiteralString, body.strip()) for name, body in zip(names, bodies, strict=True)
     }
+
+
+Vectors = npt.NDArray[np.float32]
+
+_ID_AND_SCORE = struct.Struct(">16sd")
+
+
+class Scored(NamedTuple):
+    """Some chunks, best first: ids as text, each with its score."""
+
+    ids: list[str]
+    scores: list[float]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[bytes, float]]) -> Scored:
+        """Convert rows of an id as 16 bytes and a score."""
+        found = list(rows)
+        return cls([str(UUID(bytes=id_)) for id_, _ in found], [score for _, score in found])
+
+    @classmethod
+    def decode(cls, rows: bytes | None) -> Scored:
+        """Decode rows as the server joins them."""
+        return cls.of(_ID_AND_SCORE.iter_unpack(rows or b""))
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Ids as halves of shape (n, 2), high first, and vectors of shape (n, dimension)."""
+
+    ids: npt.NDArray[np.uint64]
+    vectors: Vectors
+
+
+def halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
+    """Decode ids as halves of shape (n, 2), high first."""
+    return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def read_embedded(blocks: Sequence[bytes]) -> Embedded:
+    """Decode rows of an id and a vector in pgvector's format, which begins with the length."""
+    joined = b"".join(blocks)
+    length = int.from_bytes(joined[16:18], "big")
+    row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
+    rows = np.frombuffer(joined, row)
+    return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
+
+
+def id_array(ids: Iterable[UUID | str | int]) -> str:
+    """Return ids as the text of a PostgreSQL array; much faster than the driver's conversion."""
+    return f"{{{','.join(map(str, ids))}}}"

@@ -12,8 +12,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import Scored
+from sextant.stores.postgresql.queries import Scored, load_queries
 from sextant.text.characters import lowercase
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]

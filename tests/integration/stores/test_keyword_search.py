@@ -20,7 +20,7 @@ from sextant.stores.chunks import chunk_store
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Scored
+from sextant.stores.postgresql.queries import Scored
 from tests.integration.chunk_hits import keyword_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.evals.metrics import all_found, auroc, estimate, ndcg, recall, reciprocal_rank
+from sextant.evals.dataset import all_found, auroc, estimate, ndcg, recall, reciprocal_rank
 
 RANKED = ["a", "b", "c", "d", "e", "f"]
 

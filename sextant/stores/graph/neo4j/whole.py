@@ -24,8 +24,7 @@ from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, halves_of, 
 from sextant.stores.graph.evidence import graph_key
 from sextant.stores.graph.protocol import community_of
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.postgresql.queries import load_cypher
-from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.queries import Embedded, load_cypher
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from sextant.retrievers.index.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import halves_of
-from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.queries import Embedded
 
 NAMES = UUID(int=7)
 WORDS = ["owl", "fox", "oak", "elm", "rain", "糖尿", "病人"]
