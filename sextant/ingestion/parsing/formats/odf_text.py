@@ -282,7 +282,7 @@ class OdfReader:
         rows = list(rows_of(element))
         hanging = list[Block]()
         cells = list(self._cells([row for row, _ in rows], hanging))
-        if len(cells) == 1:  # a box around text
+        if sum(bool(cell.text) for cell in cells) == 1:  # a box around text
             for row, _ in rows:
                 yield from self.blocks(row)
             return
@@ -302,7 +302,11 @@ class OdfReader:
                 text = "" if is_blank else "\n".join(lines_of(blocks))
                 width, height = spans_of(cell)
                 repeated = count_of(cell, "table:number-columns-repeated")
-                for left in range(column, column + repeated if text else column):
+                is_covered = cell.tag == qn("table:covered-table-cell")
+                shown = (
+                    repeated if text else int(not is_covered)
+                )  # one tells that the row is none of spans alone
+                for left in range(column, column + shown):
                     budget.spend(1)
                     yield SpannedCell(at, left, text, min(height, len(rows) - at), width)
                 column += repeated

@@ -84,6 +84,20 @@ class TestOpenDocument:
         found = lines(read(FileType.ODT, open_document("text", body, styles)))
         assert found == ["1. Do.", "2. Do.", "1. Do.", "3. Do.", "4. Do.", "5. Do."]
 
+    def test_a_row_whose_other_cells_are_empty_stays_below_merged_ones(self) -> None:
+        cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+        tall = ' table:number-rows-spanned="2"'
+        rows = (
+            cell("", "Pump") + cell("", "Hours") + cell("", "Note"),
+            cell(tall, "North") + cell("", "5") + cell(tall, "old"),
+            f"<table:covered-table-cell/>{cell('', '')}<table:covered-table-cell/>",
+        )
+        body = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+        found = lines(
+            read(FileType.ODT, open_document("text", f"<table:table>{body}</table:table>"))
+        )
+        assert found == ["Pump | Hours | Note", "North | 5 | old", "North |  | old"]
+
     def test_code_keeps_its_lines_and_indentation(self) -> None:
         styles = (
             '<style:style style:name="C" style:family="paragraph"><style:text-properties'
