@@ -38,6 +38,7 @@ TITLES = frozenset(_TITLES.split())
 _BEFORE_CAPITAL = frozenset((*TITLES, *map(str.upper, TITLES), *_LINKS.split()))
 _BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
 _BEHIND_NAME = frozenset(_AFTER_NAME.split())
+_ABBREVIATED = _BEFORE_CAPITAL | _BEFORE_NUMBER | _BEHIND_NAME
 _BRACKETS = ("(", "（")
 _SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
 # The word before a stop, with the one before that: "by" and "J" of "by J. Poe".
@@ -106,10 +107,30 @@ def _ends(text: str, start: int, since: int) -> Iterator[int]:
     """Yield the end offset of each sentence, the first of which begins at `start`."""
     for stop in _END.finditer(text, max(start, since)):
         end = stop.end()
-        if _goes_on(text, start, stop) or _OPENING.fullmatch(text, start, end):
+        if not _ends_plainly(text, start, stop) and (
+            _goes_on(text, start, stop) or _OPENING.fullmatch(text, start, end)
+        ):
             continue
         yield end
         start = end
+
+
+def _ends_plainly(text: str, start: int, stop: re.Match[str]) -> bool:
+    """Return whether a capital follows a common word and its full stop; for speed, since most sentences end so."""
+    at, end = stop.span()
+    word = text[max(start, text.rfind(" ", start, at) + 1) : at]
+    return (
+        end == at + 1
+        and text[at] == "."
+        and text[end : end + 1] == " "
+        and text[end + 1 : end + 2].isupper()
+        and len(word) > 1
+        and word.islower()
+        and word.isalpha()
+        and word.isascii()
+        and word not in _ABBREVIATED
+        and not text[start:at].lstrip().startswith(_BAR)
+    )
 
 
 def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:

@@ -201,9 +201,11 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[EntityDefinition]:
 
     Only a bracket may stand between the name and the verb. A plain 是 suffices before a known class.
     """
-    longest_first = sorted(filter(None, set(names)), key=lambda name: (-len(name), name))
+    longest_first = tuple(sorted(filter(None, set(names)), key=lambda name: (-len(name), name)))
     for first, end in sentences_of(text):
         start, starts = _openings(text, first, end)
+        if not any(text.startswith(longest_first, one) for one in starts):
+            continue
         for name in longest_first:
             at = next((one for one in starts if text.startswith(name, one)), None)
             if at is not None:

@@ -182,12 +182,12 @@ def _latin(text: str) -> list[TermSpan]:
 
 def _words(text: str) -> list[_Word]:
     """Return the words of a text except those beside a digit: BM25 has no word BM."""
+    padded = f"{text} "  # its last character stands before the first word, too
+    spans = [word.span() for word in _WORD.finditer(text)]
     return [
-        (word.group(), *word.span())
-        for word in _WORD.finditer(text)
-        if not (
-            text[word.end() : word.end() + 1].isdigit() or text[max(word.start() - 1, 0)].isdigit()
-        )
+        (text[start:end], start, end)
+        for start, end in spans
+        if not (padded[end].isdigit() or padded[start - 1].isdigit())
     ]
 
 
