@@ -11,7 +11,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -172,6 +173,27 @@ def restrict(limits: Limits) -> None:
     if sys.platform == "linux":
         most = _address_space() + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+@contextmanager
+def restricted(limits: Limits) -> Iterator[None]:
+    """Limit this process in the block to the same CPU time and memory, which it has to itself again behind it."""
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    soft = {resource.RLIMIT_CORE: 0, resource.RLIMIT_CPU: _cpu_limits(limits)[0]}
+    if sys.platform == "linux":
+        soft[resource.RLIMIT_AS] = _address_space() + limits.memory_bytes
+    before = {kind: resource.getrlimit(kind) for kind in soft}
+    try:
+        for kind, most in soft.items():
+            resource.setrlimit(kind, (most, before[kind][1]))
+        yield
+    finally:
+        for kind, both in before.items():
+            resource.setrlimit(kind, both)
 
 
 def _cpu_limits(limits: Limits) -> tuple[int, int]:

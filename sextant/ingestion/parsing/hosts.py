@@ -57,8 +57,8 @@ class HostEnded(Exception):
 
     @property
     def killed(self) -> bool:
-        """Return whether the host itself was killed; it ends by itself where its file brought a parser down."""
-        return self.status < 0
+        """Return whether somebody killed the host; it ends by itself, or for want of time, where its file did it."""
+        return self.status < 0 and self.status != -signal.SIGXCPU
 
 
 class ParserHosts:
@@ -219,7 +219,7 @@ async def parse_file(
 ) -> ParsedDocument:
     """Parse one file into text, sections and chunks.
 
-    A forked process does the work, under limits of memory, CPU and wall time; it is killed with all its descendants
+    A forked process does the work, for small texts its host, under limits of memory, CPU and wall time; it is killed with all its descendants
     when it passes them.
 
     Args:
@@ -301,7 +301,7 @@ async def _draft(
 
 
 def _crash(status: int, limits: Limits) -> FileUnsafe:
-    if status - 128 in {signal.SIGXCPU, signal.SIGKILL}:
+    if status - 128 in {signal.SIGXCPU, signal.SIGKILL} or status == -signal.SIGXCPU:
         return _over_limit(f"Parsing took more than {limits.cpu_seconds} s of CPU.", "CPU_SECONDS")
     return _over_limit("The parser ran out of memory or crashed on this file.", "MEMORY_BYTES")
 

@@ -426,3 +426,55 @@ def test_the_process_can_neither_write_files_nor_reach_the_network(tmp_path: Pat
 def unprivileged_namespaces() -> bool:
     tried = subprocess.run(["unshare", "--user", "--net", "true"], capture_output=True, check=False)
     return tried.returncode == 0
+
+
+async def test_small_texts_are_read_by_the_host_and_whatever_else_in_a_fork() -> None:
+    hosts = ParserHosts()
+    await parsed("a.md", hosts=hosts)
+    [host] = map(psutil.Process, parser_processes())
+
+    async def forks(name: str, content: bytes | None = None) -> bool:
+        before = faults_of_children(host.pid)
+        await parsed(name, content, hosts=hosts)
+        await asyncio.to_thread(psutil.wait_procs, host.children(), 10)
+        return faults_of_children(host.pid) > before
+
+    assert not any([await forks(name) for name in ("a.md", "a.txt", "a.csv", "a.json")])
+    assert await forks("a.pdf")
+    assert await forks("a.txt", GOOD["a.pdf"])
+
+
+def faults_of_children(number: int) -> int:
+    """Return how many page faults the ended children of a process had (proc(5), `cminflt`)."""
+    _, numbers = Path(f"/proc/{number}/stat").read_text(encoding="ascii").rsplit(")", 1)
+    return int(numbers.split()[8])
+
+
+def test_what_is_granted_to_one_text_is_taken_back_behind_it() -> None:
+    script = """
+import resource
+from sextant.ingestion.parsing.child import restricted
+from sextant.ingestion.parsing.limits import Limits
+kinds = (resource.RLIMIT_CPU, resource.RLIMIT_AS)
+before = [resource.getrlimit(kind) for kind in kinds]
+with restricted(Limits(cpu_seconds=1, memory_bytes=50_000_000)):
+    try:
+        bytes(200_000_000)
+    except MemoryError:
+        print("no memory", flush=True)
+bytes(200_000_000)
+print([resource.getrlimit(kind) for kind in kinds] == before, flush=True)
+with restricted(Limits(cpu_seconds=1)):
+    while True:
+        pass
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT)},
+    )
+
+    assert done.stdout == "no memory\nTrue\n"
+    assert done.returncode == -signal.SIGXCPU
