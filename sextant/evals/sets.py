@@ -103,7 +103,7 @@ async def _store(
         batch = waiting[start : start + _BATCH]
         done = len(stored) + start
         report(done, total)
-        await jobs.progress(job, JobStage.EMBED, done, total)
+        await jobs.heartbeat(job, JobStage.EMBED, done, total)
         vectors = await embedder.embed_passages([chunk.text for chunk in batch])
         await documents.add_chunks(job.scope, job.document_id, batch, vectors)
     await documents.publish(job.scope, job.document_id, close_job=False)

@@ -56,6 +56,14 @@ def _is_gone(path: Path) -> bool:
     return False
 
 
+def find_size(path: Path) -> int:
+    """Return the bytes of a file, 0 if it cannot be read."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def read_file(path: Path, most_bytes: int) -> bytes:
     """Return a file's bytes.
 

@@ -33,6 +33,7 @@ from sextant.domain.warnings import CodedWarning, attachments_not_read
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.group_commit import GroupCommit
 from sextant.ingestion.metadata.offline_descriptions import DescribedDocument, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
@@ -49,7 +50,7 @@ from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
 from sextant.stores.documents.versions import ReadyVersion
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.work.jobs import JobStore, lost
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +105,9 @@ class JobRunner:
         self._reader = reader
         self._heartbeats = Heartbeats(jobs, settings.ingestion.job_heartbeat)
         self._shares = WorkShares()
+        self._running = 0
+        self._storing = GroupCommit(documents.store)
+        self._finishing = GroupCommit(jobs.finish_all)
 
     async def run(
         self,
@@ -129,6 +133,7 @@ class JobRunner:
             self._heartbeats.note(job, progress)
 
         size = 0
+        self._running += 1
         try:
             async with stages.timed(), self._heartbeats.of(job):
                 given = given or await self._documents.read_source(job.scope, job.document_id)
@@ -150,6 +155,7 @@ class JobRunner:
             await self._fail(job, error)
             raise
         finally:
+            self._running -= 1
             if size >= _LARGE:
                 del given
                 if raised := sys.exception():  # its frames refer to the document
@@ -175,10 +181,16 @@ class JobRunner:
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             await self._graph.index_document(
-                job.scope, job.document_id, job.version, described.parsed, described.terms
+                job.scope,
+                job.document_id,
+                job.version,
+                described.parsed,
+                described.terms,
+                coming=self._running,
             )
             remarks += await self._extract(job, report)
-        await self._jobs.finish(job, total, remarks)
+        if not await self._finishing.do(job.scope, (job, total, remarks)):
+            raise lost(job)
         report(Progress(job.filename, JobStage.DONE, total, total))
         return JobOutcome(total, remarks, parsed.coverage, attached)
 
@@ -248,7 +260,10 @@ class JobRunner:
         report(Progress(job.filename, JobStage.EMBED, total, total))
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         ready = ReadyVersion(job.document_id, job.version, parsed, vectors)
-        await self._documents.store(job.scope, ready)
+        if job.version == 1:
+            await self._storing.do(job.scope, ready, self._running)
+        else:
+            await self._documents.store(job.scope, [ready])
 
     async def _is_published(self, job: Job) -> bool:
         """Return whether an earlier attempt has published the document."""

@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -27,9 +27,10 @@ from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, word_warnings
 from sextant.ingestion.captions import Captioner
-from sextant.ingestion.files import Paths, find_files, find_vanished, read_file
+from sextant.ingestion.files import Paths, find_files, find_size, find_vanished, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.group_commit import GroupCommit
 from sextant.ingestion.job_runner import JobOutcome, JobRunner
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
@@ -46,7 +47,11 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_AT_ONCE = 4  # files, so that some are parsed while others are stored
+_AT_ONCE = (
+    32  # files, so that small ones share transactions, and some are parsed while others are stored
+)
+_LARGE = 256_000  # bytes of a file
+_LARGE_AT_ONCE = 4  # of them, for the memory
 # Codes of jobs that were closed on purpose. Both become `Superseded`, since `Cancelled` would suggest to try again.
 _CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
 
@@ -123,6 +128,8 @@ class Ingestor:
     ) -> None:
         self.documents = documents
         self._jobs = jobs
+        self._registering = GroupCommit(documents.register_all)
+        self._claiming = GroupCommit(self._claim_all)
         self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
@@ -156,7 +163,9 @@ class Ingestor:
                 later continues.
         """
         files = await asyncio.to_thread(find_files, paths)
-        return await _do_all(files, lambda file: self._ingest_file(scope, file, on_progress))
+        return await _do_all(
+            files, find_size, lambda file: self._ingest_file(scope, file, on_progress)
+        )
 
     async def remove_vanished(self, scope: Scope, paths: Paths) -> tuple[str, ...]:
         """Delete the documents whose files are gone from these folders.
@@ -182,6 +191,7 @@ class Ingestor:
         done = iter(
             await _do_all(
                 [*zip(fitting, registered, strict=True)],
+                lambda pair: len(pair[0].content),
                 lambda pair: self._ingest_queued(scope, *pair, None),
             )
         )
@@ -203,7 +213,7 @@ class Ingestor:
             DependencyError: as for `ingest`.
         """
         check_size(upload.content, upload.filename, self._limits)
-        [registered] = await self.documents.register_all(scope, [upload])
+        registered = await self._registering.do(scope, upload)
         return await self._ingest_registered(scope, upload, registered, on_progress)
 
     async def run_next(self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]) -> bool:
@@ -243,7 +253,7 @@ class Ingestor:
         document_id, other = registered.document_id, registered.same_as
         if registered.job_id is None:
             return Ingested(source, filename, document_id, unchanged=True, same_as=other)
-        job = await self._claim(scope.user_id, registered.job_id, filename, on_progress)
+        job = await self._claim(scope, registered.job_id, filename, on_progress)
         done = (
             job
             if isinstance(job, JobOutcome)
@@ -269,15 +279,18 @@ class Ingestor:
             outcome.append(await self._ingest_registered(scope, upload, registered, on_progress))
         return outcome[0]
 
+    async def _claim_all(self, scope: Scope, job_ids: Sequence[UUID]) -> list[Job | None]:
+        return await self._jobs.claim_all(self._worker, scope.user_id, job_ids)
+
     async def _claim(
-        self, user_id: str, job_id: UUID, filename: str, on_progress: OnProgress | None
+        self, scope: Scope, job_id: UUID, filename: str, on_progress: OnProgress | None
     ) -> Job | JobOutcome:
         """Claim a job; if another worker runs it, wait for its outcome, or until its heartbeat is stale."""
         while True:
-            claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
+            claimed = await self._claiming.do(scope, job_id)
             if claimed is not None:
                 return claimed
-            job = await self._jobs.get(user_id, job_id)
+            job = await self._jobs.get(scope.user_id, job_id)
             if job is None:
                 return JobOutcome(0)
             if job.stage is JobStage.DONE:
@@ -289,14 +302,18 @@ class Ingestor:
             await asyncio.sleep(0.5)
 
 
-async def _do_all(items: Sequence[T], one: Callable[[T], Awaitable[Ingested]]) -> list[Ingested]:
-    """Run `one` on each item, some at a time; return the outcomes in order."""
+async def _do_all(
+    items: Sequence[T], size_of: Callable[[T], int], one: Callable[[T], Awaitable[Ingested]]
+) -> list[Ingested]:
+    """Run `one` on each item, some at a time, few of them large; return the outcomes in order."""
     results = dict[int, Ingested]()
     waiting = iter(enumerate(items))
+    large = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     async def work() -> None:
         for index, item in waiting:
-            results[index] = await one(item)
+            async with large if size_of(item) > _LARGE else nullcontext():
+                results[index] = await one(item)
 
     await run_together(work() for _ in range(_AT_ONCE))
     return [results[index] for index in range(len(items))]

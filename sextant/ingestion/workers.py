@@ -12,8 +12,9 @@ from uuid import UUID
 from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import DependencyError, Superseded
 from sextant.domain.tasks import end
+from sextant.ingestion.group_commit import GroupCommit
 from sextant.ingestion.progress import Progress
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.work.jobs import Beat, JobStore
 
 # The interval at which progress is stored, and a lost job is noticed.
 _WATCH_SECONDS = 1.0
@@ -32,6 +33,7 @@ class Heartbeats:
 
     def __init__(self, jobs: JobStore, seconds: float) -> None:
         self._jobs = jobs
+        self._beats = GroupCommit(jobs.beat_all)
         self._seconds = seconds
         self._noted: dict[UUID, Progress] = {}
 
@@ -65,24 +67,25 @@ class Heartbeats:
     async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
         """Write heartbeats, and stop the work once the job is lost."""
         written, mine = time.monotonic(), True
+        wait = min(self._seconds, _WATCH_SECONDS)
         while mine:
-            await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
+            # All jobs beat at the same moments, and so in one statement.
+            await asyncio.sleep(wait - time.monotonic() % wait if wait else 0)
+            noted = self._noted.pop(job.id, None)
+            due = noted is not None or time.monotonic() - written >= self._seconds
+            beat = Beat(job, due)
+            if (
+                noted is not None
+                and noted.stage not in _ENDED
+                and isinstance(noted.stage, JobStage)
+            ):
+                beat = Beat(job, due, noted.stage, noted.done, noted.total)
             with suppress(DependencyError):
-                noted = self._noted.pop(job.id, None)
-                if noted is not None or time.monotonic() - written >= self._seconds:
-                    with suppress(Superseded):  # closed; `is_mine` says by whom
-                        await self._write(job, noted)
+                mine = await self._beats.do(job.scope, beat)
+                if due:
                     written = time.monotonic()
-                mine = await self._jobs.is_mine(job)
         if not ours.expired():
             ours.reschedule(asyncio.get_running_loop().time())
-
-    async def _write(self, job: Job, noted: Progress | None) -> None:
-        """Write the progress of a job, or only a heartbeat."""
-        if noted is None or noted.stage in _ENDED or not isinstance(noted.stage, JobStage):
-            await self._jobs.heartbeat(job)
-        else:
-            await self._jobs.progress(job, noted.stage, noted.done, noted.total)
 
 
 class WorkShares:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 from sextant.domain.documents import ParsedDocument
@@ -28,6 +29,7 @@ from sextant.ingestion.graph.extraction.chunk_evidence import (
 )
 from sextant.ingestion.graph.extraction.extract_terms import Term
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagger
+from sextant.ingestion.group_commit import GroupCommit
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from sextant.stores.graph.extraction import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.graph_writer import GraphWriter
@@ -36,6 +38,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.text.characters import normalise_name
 
 _SCOPES = 4  # cached tries of names; one of 100,000 names takes about 100 MB
+_SMALL = 64  # chunks of a document that is written together with others
 _TEXTS_AT_ONCE = 256
 _NAMES_AT_ONCE = 500
 
@@ -64,14 +67,28 @@ class _GraphNames:
         return True
 
 
+class _NewDocument(NamedTuple):
+    """A published version whose evidence is to be written."""
+
+    document_id: UUID
+    version: int
+    evidence: GraphEvidence
+    texts: Sequence[tuple[UUID, str]]
+
+
 class GraphIndexer:
-    """Add documents to the graphs of a database, with no model but that of `ingestion.ner_model`."""
+    """Add documents to the graphs of a database, with no model but that of `ingestion.ner_model`.
+
+    Small documents that wait for the graph's writer are written in one transaction, since most change the same
+    frequent entities.
+    """
 
     def __init__(self, database: Database) -> None:
         self._record = GraphRecord(database)
         self._tagger = build_tagger(database.settings)
         # By the scope's number: a knowledge base that is deleted and created again has another number.
         self._names: VersionedCache[int, int, _GraphNames] = VersionedCache(_SCOPES)
+        self._small = GroupCommit(self._write)
 
     async def index_document(
         self,
@@ -80,6 +97,8 @@ class GraphIndexer:
         version: int,
         parsed: ParsedDocument,
         terms: Mapping[UUID, Sequence[Term]] | None = None,
+        *,
+        coming: int = 1,
     ) -> None:
         """Add the evidence of a published version to the graph; again it changes nothing.
 
@@ -91,6 +110,7 @@ class GraphIndexer:
             version: the published version.
             parsed: the parsed document.
             terms: the terms of its chunks, if they were extracted before.
+            coming: how many documents may soon be added, this one included.
 
         Raises:
             DatabaseUnavailable: nothing was added.
@@ -99,16 +119,23 @@ class GraphIndexer:
         evidence = await asyncio.to_thread(
             _document_evidence, scope, document_id, parsed, terms or {}, self._tagger
         )
+        document = _NewDocument(document_id, version, evidence, texts(parsed.chunks))
+        if len(document.texts) <= _SMALL:
+            await self._small.do(scope, document, coming)
+        else:
+            await self._write(scope, [document])
+
+    async def _write(self, scope: Scope, documents: Sequence[_NewDocument]) -> list[None]:
+        """Add the evidence of documents in one transaction."""
         # `bare=False`: a knowledge base that was deleted meanwhile is not created again.
         async with self._record.writing(scope, bare=False) as writer:
-            if document_id not in await live(writer, {document_id: version}):
-                return
-            known = await self._take_names(writer)
-            fresh = [alias for alias in map(_alias_of, evidence.aliases) if known.add(alias)]
-            linked = await asyncio.to_thread(_links, known.trie, texts(parsed.chunks))
-            await writer.add(replace(evidence, mentions=[*evidence.mentions, *linked]))
-            await _link_others(writer, known, fresh, [document_id])
-        self._names.put(writer.scope_id, writer.version, known)
+            ids = await live(writer, {one.document_id: one.version for one in documents})
+            if present := [one for one in documents if one.document_id in ids]:
+                known = await self._take_names(writer)
+                await _add_documents(writer, known, present)
+        if present:
+            self._names.put(writer.scope_id, writer.version, known)
+        return [None] * len(documents)
 
     async def _take_names(self, writer: GraphWriter) -> _GraphNames:
         """Return the names as the writer sees them; they leave the cache, since a failure would make them wrong."""
@@ -118,6 +145,20 @@ class GraphIndexer:
             return known
         rows = await read_names(writer)
         return await asyncio.to_thread(_GraphNames.of, (EntityAlias(*row) for row in rows))
+
+
+async def _add_documents(
+    writer: GraphWriter, known: _GraphNames, documents: Sequence[_NewDocument]
+) -> None:
+    """Add the evidence of documents, and the links between their names and all passages."""
+    aliases = [row for one in documents for row in one.evidence.aliases]
+    fresh = [alias for alias in map(_alias_of, aliases) if known.add(alias)]
+    passages = [passage for one in documents for passage in one.texts]
+    mentions = [row for one in documents for row in one.evidence.mentions]
+    mentions += await asyncio.to_thread(_links, known.trie, passages)
+    relations = [row for one in documents for row in one.evidence.relations]
+    await writer.add(GraphEvidence(mentions, relations, aliases))
+    await _link_others(writer, known, fresh, [one.document_id for one in documents])
 
 
 def _document_evidence(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from psycopg.types.json import Jsonb
 
 from sextant.domain.documents import Chunk, JobStage, ParsedDocument
@@ -32,6 +33,7 @@ from sextant.stores.documents.versions import (
     ReadyVersion,
     copy_chunks,
     end_job,
+    keep_stored,
     make_live,
     open_version,
     require_scope,
@@ -157,7 +159,8 @@ class DocumentStore(DocumentReader):
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
-            return await write_parsed(connection, opened, parsed)
+            await write_parsed(connection, opened, parsed)
+            return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
 
     async def add_chunks(
         self,
@@ -191,21 +194,30 @@ class DocumentStore(DocumentReader):
             )
             await write_copied_chunks(connection, opened)
 
-    async def store(self, scope: Scope, ready: ReadyVersion) -> None:
-        """Write and publish a small document in one transaction; its job stays open.
+    async def store(self, scope: Scope, versions: Sequence[ReadyVersion]) -> list[None]:
+        """Write and publish small documents in one transaction, all or none; their jobs stay open.
+
+        Several versions must be their documents' first ones.
 
         Raises:
-            DocumentNotFound: the document was deleted.
-            ConflictError: a newer version has replaced this one.
+            DocumentNotFound: a document was deleted.
+            ConflictError: a newer version has replaced one of these.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            opened = await open_version(connection, scope, ready.document_id, ready.version)
-            await write_parsed(connection, opened, ready.parsed)
-            chunks = {ready.document_id: ready.parsed.chunks}
-            await copy_chunks(connection, opened.scope.scope_id, chunks, ready.vectors)
-            await write_copied_chunks(connection, opened)
-            await make_live(connection, opened)
+            opened = [
+                await open_version(connection, scope, one.document_id, one.version)
+                for one in versions
+            ]
+            for document, one in zip(opened, versions, strict=True):
+                await write_parsed(connection, document, one.parsed)
+            chunks = {one.document_id: one.parsed.chunks for one in versions}
+            vectors = np.concatenate([one.vectors for one in versions])
+            await copy_chunks(connection, opened[0].scope.scope_id, chunks, vectors)
+            await write_copied_chunks(connection, opened[0])
+            for document in opened:
+                await make_live(connection, document)
         await maintain_indexes(self._database, scope)
+        return [None] * len(versions)
 
     async def publish(
         self,

@@ -184,6 +184,7 @@ async def remove_chunks(
 
 async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
     """Return which of the wanted chunks an earlier attempt has stored; remove its other chunks."""
+    await connection.execute(_SQL["mark_ingesting"], opened.key)
     cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
     stored = {row[0] async for row in cursor}
     if stray := stored - wanted:
@@ -195,10 +196,8 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
     return stored & wanted
 
 
-async def write_parsed(
-    connection: Connection, opened: OpenVersion, parsed: ParsedDocument
-) -> set[UUID]:
-    """Write text and sections; return which of the chunks an earlier attempt has stored."""
+async def write_parsed(connection: Connection, opened: OpenVersion, parsed: ParsedDocument) -> None:
+    """Write text and sections."""
     await connection.execute(_SQL["save_parsed"], {**opened.key, **_document_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
     async with connection.cursor() as cursor:
@@ -206,8 +205,6 @@ async def write_parsed(
             _SQL["add_section"],
             [{**opened.key, **_section_values(section)} for section in parsed.sections],
         )
-    await connection.execute(_SQL["mark_ingesting"], opened.key)
-    return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
 
 
 async def copy_chunks(

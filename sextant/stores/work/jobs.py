@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import timedelta
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -24,6 +24,16 @@ _SQL = load_queries("jobs")
 _URGENT_BYTES = 1_000_000  # of a file that goes first, as long as few are waiting
 URGENT_WAITING = 10
 """Waiting documents of a user from which on the next ones count as a bulk load."""
+
+
+class Beat(NamedTuple):
+    """A sign of life of a job's worker, to be written if it `is_due`; None: no progress."""
+
+    job: Job
+    is_due: bool
+    stage: JobStage | None = None
+    done: int | None = None
+    total: int | None = None
 
 
 class JobStore:
@@ -57,6 +67,15 @@ class JobStore:
         jobs = await self._rows(user_id, _SQL["claim"], values)
         return jobs[0] if jobs else None
 
+    async def claim_all(
+        self, worker: str, user_id: str, job_ids: Sequence[UUID]
+    ) -> builtins.list[Job | None]:
+        """Claim several jobs of a user as `claim` does, in order; None for each that cannot be claimed, or was before."""
+        values = {"worker": worker, "stale": timedelta(seconds=self._settings.job_stale)}
+        key = values | {"user_id": user_id, "job_ids": list(set(job_ids))}
+        jobs = {job.id: job for job in await self._rows(user_id, _SQL["claim_all"], key)}
+        return [jobs.pop(job_id, None) for job_id in job_ids]
+
     async def claim_turn(self, worker: str, user_id: str, *, max_running: int) -> Job | None:
         """Claim the next job of a user, as `claim` does, one claim of a user at a time.
 
@@ -76,25 +95,60 @@ class JobStore:
             row = await (await cursor.execute(_SQL["claim"], key)).fetchone()
         return _job(row) if row else None
 
-    async def heartbeat(self, job: Job) -> None:
-        """Record that the worker is alive.
+    async def heartbeat(
+        self,
+        job: Job,
+        stage: JobStage | None = None,
+        done: int | None = None,
+        total: int | None = None,
+    ) -> None:
+        """Record that the worker is alive, and its progress if there is any.
 
         Raises:
-            Superseded: the job was closed or taken over.
+            Superseded: the job failed, was cancelled or taken over.
         """
-        await self._mine(job, _SQL["heartbeat"], worker=job.worker)
+        [is_mine] = await self.beat_all(
+            job.scope, [Beat(job, is_due=True, stage=stage, done=done, total=total)]
+        )
+        if not is_mine:
+            raise lost(job)
 
-    async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:
-        """Record the progress of a job; counts as a heartbeat, and raises like one."""
-        values = {"stage": stage.value, "done": done, "total": total}
-        await self._mine(job, _SQL["progress"], worker=job.worker, **values)
+    async def beat_all(self, scope: Scope, beats: Sequence[Beat]) -> builtins.list[bool]:
+        """Record heartbeats of jobs of a user; return for each whether it was not cancelled, deleted, replaced or taken over."""
+        values = {
+            "user_id": scope.user_id,
+            "job_ids": [one.job.id for one in beats],
+            "attempts": [one.job.attempts for one in beats],
+            "workers": [one.job.worker for one in beats],
+            "due": [one.is_due for one in beats],
+            "stages": [one.stage and one.stage.value for one in beats],
+            "done": [one.done for one in beats],
+            "totals": [one.total for one in beats],
+        }
+        valid = {row["id"] for row in await self._dicts(scope.user_id, _SQL["beat"], values)}
+        return [one.job.id in valid for one in beats]
 
     async def finish(
         self, job: Job, total: int | None = None, warnings: Sequence[CodedWarning] = ()
     ) -> None:
         """Close the job as done, with `total` chunks and warnings; raises like `heartbeat`."""
-        said = Jsonb([warning.to_json() for warning in warnings])
-        await self._mine(job, _SQL["finish"], total=total, warnings=said)
+        [is_closed] = await self.finish_all(job.scope, [(job, total, warnings)])
+        if not is_closed:
+            raise lost(job)
+
+    async def finish_all(
+        self, scope: Scope, ended: Sequence[tuple[Job, int | None, Sequence[CodedWarning]]]
+    ) -> builtins.list[bool]:
+        """Close jobs of a user as `finish` does; return for each whether it was not closed or taken over."""
+        values = {
+            "user_id": scope.user_id,
+            "job_ids": [job.id for job, _, _ in ended],
+            "attempts": [job.attempts for job, _, _ in ended],
+            "totals": [total for _, total, _ in ended],
+            "warnings": [Jsonb([one.to_json() for one in said]) for _, _, said in ended],
+        }
+        closed = {row["id"] for row in await self._dicts(scope.user_id, _SQL["finish"], values)}
+        return [job.id in closed for job, _, _ in ended]
 
     async def fail(self, job: Job, error: BaseException) -> None:
         """Close the job as failed, with its error; raises like `heartbeat`."""
@@ -103,11 +157,6 @@ class JobStore:
     async def release(self, job: Job, error: BaseException, *, wait: float = 0) -> None:
         """Release the job for another attempt after `wait` seconds, with its error; raises like `heartbeat`."""
         await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **reason_of(error))
-
-    async def is_mine(self, job: Job) -> bool:
-        """Return whether the claim is valid: the job was not cancelled, deleted, replaced or taken over."""
-        key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
-        return bool(await self._dicts(job.scope.user_id, _SQL["is_mine"], key))
 
     async def hurry(self, user_id: str, job_ids: Sequence[UUID]) -> None:
         """Mark small files as urgent, ahead of bulk loads, if their user has few waiting jobs."""
@@ -153,7 +202,7 @@ class JobStore:
         async with self._database.transaction(job.scope.user_id) as connection:
             cursor = await connection.execute(query, {**key, **values})
             if await cursor.fetchone() is None:
-                raise _lost(job)
+                raise lost(job)
 
     async def _rows(
         self, user_id: str, query: LiteralString, values: dict[str, Any]
@@ -168,7 +217,8 @@ class JobStore:
             return await (await cursor.execute(query, values)).fetchall()
 
 
-def _lost(job: Job) -> Superseded:
+def lost(job: Job) -> Superseded:
+    """Return the error of a worker whose job was closed or taken over."""
     return Superseded(
         f"The ingestion job of {job.filename} was closed or taken over.",
         next_step="Nothing to do: its current worker, if any, continues.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +15,7 @@ from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings, WorkerSettings
-from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.graph.index import GraphIndexer, _NewDocument
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -272,3 +274,33 @@ async def test_rows_of_tables_state_relations_and_describe(
     assert ("Biguanides", "Metformin", "Class", 1.0) in await relations(database, scope)
     (metformin,) = await PostgresGraph(database).entities_by_alias(scope, ["metformin"])
     assert metformin.entity.description == "Dose: 500 mg"
+
+
+async def test_a_document_that_the_graph_refuses_costs_those_written_with_it_nothing(
+    documents: DocumentStore, database: Database, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    class Refusing(GraphIndexer):
+        """Cannot write the evidence of documents that contain 毒."""
+
+        async def _write(self, scope: Scope, documents: Sequence[_NewDocument]) -> list[None]:
+            if any("毒" in text for one in documents for _, text in one.texts):
+                raise ValueError("refused")
+            return await super()._write(scope, documents)
+
+    ingestor = Ingestor(
+        documents, JobStore(database), HashEmbedder(384), settings, Refusing(database)
+    )
+    files = [tmp_path / f"{name}.md" for name in (*WORLD, "poison")]
+    for file, text in zip(files, (*WORLD.values(), "# 毒\n\n毒在这里。\n"), strict=True):
+        file.write_text(text, encoding="utf-8")
+
+    results = await ingestor.ingest(scope, [tmp_path])
+
+    assert [one.filename for one in results if one.error] == ["poison.md"]
+    found = await mentions(database, scope)
+    assert {Path(source).stem for source, _, _ in found} == set(WORLD)
+    plain = Scope(scope.user_id, "never refused")
+    await Ingestor(
+        documents, JobStore(database), HashEmbedder(384), settings, GraphIndexer(database)
+    ).ingest(plain, files[:-1])
+    assert await evidence(database, plain) == await evidence(database, scope)

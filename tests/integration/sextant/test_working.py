@@ -333,7 +333,7 @@ async def test_a_dead_workers_document_waits_in_the_queue_while_the_others_have_
         await add(database, scope, notes(1))
         dead = await JobStore(database).claim("another-machine:1:1", user_id=scope.user_id)
         assert dead
-        await JobStore(database).progress(dead, JobStage.EMBED, 3, 10)
+        await JobStore(database).heartbeat(dead, JobStage.EMBED, 3, 10)
         await pass_by(database, scope, database.settings.ingestion.job_stale)
         [waiting] = await until(database, scope, lambda jobs: jobs[0].worker is None)
         assert (waiting.stage, waiting.attempts) == (JobStage.QUEUED, 1)

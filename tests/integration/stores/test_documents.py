@@ -97,8 +97,8 @@ async def test_a_small_document_and_its_replacement_are_stored_in_one_step_each(
         content = parsed(text, opened.document_id)
         late = ReadyVersion(opened.document_id, version + 1, content, vectors(content.chunks))
         with pytest.raises(ConflictError):
-            await documents.store(scope, late)
-        await documents.store(scope, replace(late, version=version))
+            await documents.store(scope, [late])
+        await documents.store(scope, [replace(late, version=version)])
 
         assert await texts(chunks, scope) == set(text.splitlines())
         assert await documents.is_live(scope, opened.document_id, version)
@@ -386,7 +386,7 @@ async def test_boxes_come_with_their_version_and_belong_to_its_tenant(
     ready = ReadyVersion(
         first.document_id, 1, replace(content, boxes=boxes), vectors(content.chunks)
     )
-    await documents.store(scope, ready)
+    await documents.store(scope, [ready])
 
     assert await documents.boxes(scope, first.document_id, 0, 11) == [
         PageBox(1, 0.1, 0.2, 0.3, 0.25)

@@ -44,7 +44,7 @@ async def test_a_job_without_heartbeat_is_taken_over_and_its_old_worker_refused(
     await upload(documents, scope, "a.txt", "a")
     first = await jobs.claim("first", user_id=scope.user_id)
     assert first is not None
-    await jobs.progress(first, JobStage.EMBED, 3, 10)
+    await jobs.heartbeat(first, JobStage.EMBED, 3, 10)
     assert await jobs.claim("second", user_id=scope.user_id) is None
     async with database.transaction(scope.user_id) as connection:  # time passes
         stale = database.settings.ingestion.job_stale + 1

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
+from unittest.mock import Mock
 from uuid import uuid4
 
 import numpy as np
@@ -25,6 +26,8 @@ from sextant.models.protocols import Vectors
 
 class Failing:
     """An embedder, and a store that fails once all batches are on their way."""
+
+    store: object = None  # no small document comes
 
     def __init__(self) -> None:
         self.tried = 0
@@ -50,7 +53,7 @@ async def test_of_batches_that_fail_together_no_error_is_left_unread() -> None:
     chunks: tuple[Chunk, ...] = tuple(parsed.chunks)[:4]
     runner = JobRunner(
         cast("Any", store),
-        cast("Any", None),
+        Mock(),
         cast("Any", store),
         settings,
         None,

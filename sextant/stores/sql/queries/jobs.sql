@@ -2,6 +2,11 @@
 -- Claim the oldest job of a user that waits or whose worker has died.
 select * from claim_job(%(worker)s, %(stale)s, %(job_id)s, %(user_id)s);
 
+-- name: claim_all
+-- Claim these jobs of a user, as `claim` does.
+select claimed.* from unnest(%(job_ids)s::uuid[]) as wanted (id)
+cross join lateral claim_job(%(worker)s, %(stale)s, wanted.id, %(user_id)s) as claimed;
+
 -- name: alone
 -- Let one claim of a user run at a time until the transaction ends, so that the limit holds.
 select pg_advisory_xact_lock(hashtextextended('sextant.claim/' || %(user_id)s, 0));
@@ -12,25 +17,31 @@ select count(*)::int as number from ingestion_jobs
 where user_id = %(user_id)s and stage not in ('done', 'failed')
   and worker is not null and heartbeat_at >= now() - %(stale)s;
 
--- name: heartbeat
--- Record that the worker is alive; no row if the job was closed or taken over.
-update ingestion_jobs set worker = %(worker)s, heartbeat_at = now(), updated_at = now()
-where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
-  and stage not in ('done', 'failed') returning id;
-
--- name: progress
--- Record the progress of a job; counts as a heartbeat.
-update ingestion_jobs set stage = %(stage)s, done = %(done)s, total = %(total)s,
-  worker = %(worker)s, heartbeat_at = now(), updated_at = now()
-where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
-  and stage not in ('done', 'failed') returning id;
+-- name: beat
+-- Record for the jobs that are due that their workers are alive, with their progress if there is any; return the jobs
+-- whose claims are valid, or that are just done. Locked rows are skipped, since somebody is writing to them.
+with beats as materialized (
+  select * from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(workers)s::text[], %(due)s::bool[],
+    %(stages)s::text[], %(done)s::int[], %(totals)s::int[]) as b (id, attempts, worker, due, stage, done, total)
+), held as materialized (
+  select j.id from ingestion_jobs j join beats b using (id, attempts)
+  where j.user_id = %(user_id)s and b.due and j.stage not in ('done', 'failed') for update of j skip locked
+), written as (
+  update ingestion_jobs j set stage = coalesce(b.stage, j.stage), done = coalesce(b.done, j.done),
+    total = coalesce(b.total, j.total), worker = b.worker, heartbeat_at = now(), updated_at = now()
+  from held join beats b using (id) where j.id = held.id
+)
+select j.id from ingestion_jobs j join beats b using (id, attempts)
+where j.user_id = %(user_id)s and j.stage <> 'failed';
 
 -- name: finish
--- Close a job as done, with warnings; publishing may have closed it already.
-update ingestion_jobs set stage = 'done', total = coalesce(%(total)s::int, total),
-  done = coalesce(%(total)s::int, total), worker = null, warnings = %(warnings)s, updated_at = now()
-where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
-  and stage <> 'failed' returning id;
+-- Close jobs as done, with warnings; publishing may have closed them already.
+update ingestion_jobs j set stage = 'done', total = coalesce(ended.total, j.total),
+  done = coalesce(ended.total, j.total), worker = null, warnings = ended.warnings, updated_at = now()
+from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
+  as ended (id, attempts, total, warnings)
+where j.user_id = %(user_id)s and j.id = ended.id and j.attempts = ended.attempts
+  and j.stage <> 'failed' returning j.id;
 
 -- name: fail
 -- Close a job as failed, with the reason; withdrawing the version may have closed it already.
@@ -75,12 +86,6 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s order by created_at desc
 -- name: get
 -- One job.
 select * from ingestion_jobs where user_id = %(user_id)s and id = %(job_id)s;
-
--- name: is_mine
--- Whether this worker still has the job, or has just finished it.
-select from ingestion_jobs
-where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
-  and stage <> 'failed';
 
 -- name: backlog
 -- The numbers of waiting and running jobs, of one user or of each.
