@@ -29,7 +29,7 @@ from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_RELATED
 from sextant.server.mcp import results
 from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
-from sextant.server.mcp.tools import ChunkId, Filters, Mode, Query, RankingMode
+from sextant.server.mcp.tools import BOUNDS, ChunkId, Mode, Query, RankingMode
 from sextant.server.schemas.answers import SearchBody
 
 __all__ = [
@@ -80,7 +80,7 @@ class SearchArguments(_Arguments):
         description="Rank as this mode does; without, by meaning, words and metadata.",
     )
     limit: int = Field(10, ge=1, le=50, description="Passages wanted.")
-    filters: Filters = None
+    filters: dict[str, Any] = Field({}, description=BOUNDS)
 
 
 class AskArguments(_Arguments):
@@ -88,7 +88,7 @@ class AskArguments(_Arguments):
 
     query: Query
     mode: Mode = Field("auto", description="How to retrieve; auto lets the question decide.")
-    filters: Filters = None
+    filters: dict[str, Any] = Field({}, description=BOUNDS)
     effort: Effort = Field(
         "medium",
         description="low: one search; medium: searches until enough is found; high: a researched report, which takes minutes.",
@@ -184,7 +184,7 @@ class _Calls:
         )
 
     async def search(
-        self, query: str, mode: str | None, limit: int, filters: dict[str, Any] | None
+        self, query: str, mode: str | None, limit: int, filters: dict[str, Any]
     ) -> tuple[str, FoundPage]:
         """Search passages."""
         rag, graph_id = await self._bound()
@@ -196,7 +196,7 @@ class _Calls:
         return results.search_text(found), found
 
     async def ask(
-        self, query: str, mode: str, filters: dict[str, Any] | None, effort: Effort = "medium"
+        self, query: str, mode: str, filters: dict[str, Any], effort: Effort = "medium"
     ) -> tuple[str, Answered]:
         """Answer a question."""
         rag, graph_id = await self._bound()

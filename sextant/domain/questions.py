@@ -90,8 +90,7 @@ class ChunkFilters(BaseModel):
     parent_section_path: _Words = Field(
         (),
         description="Titles from the top down, from the document's or its first section's on; each "
-        "begins as given, its number aside: `第3章` and `付款` both find `第3章 付款条款`. The document's "
-        "own title may hold the first anywhere: `合同` finds `软件开发合同`.",
+        "begins as given, its number aside. The document's own title may hold the first anywhere.",
     )
     entity_types: _Words = Field((), description="It mentions an entity of one of these types.")
     section_id: _Ids = Field((), description="It lies in one of these sections or below.")

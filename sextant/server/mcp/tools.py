@@ -72,19 +72,14 @@ CallerOf = Callable[[Call], Caller]
 
 R = TypeVar("R", bound=BaseModel)
 
-Query = Annotated[str, Field(description="A question or key words, in Chinese or English.")]
+Query = Annotated[str, Field(description="The question as it was asked, or key words.")]
 GraphId = Annotated[str, Field(description="The knowledge base.")]
 ChunkId = Annotated[str, Field(description="The chunkId of a result.")]
-Filters = Annotated[
-    dict[str, Any] | None,
-    Field(
-        description="Bounds on what is searched: "
-        + "; ".join(
-            f"{info.alias}: {(info.description or '').rstrip('.')}"
-            for info in ChunkFilters.model_fields.values()
-        )
-    ),
-]
+BOUNDS = "Bounds on what is searched: " + "; ".join(
+    f"{info.alias}: {(info.description or '').rstrip('.')}"
+    for info in ChunkFilters.model_fields.values()
+)
+Filters = Annotated[dict[str, Any] | None, Field(description=BOUNDS)]
 Debug = Annotated[bool, Field(description="Also return times, and what gave each score.")]
 RankingMode = Literal["naive", "local", "global", "hybrid", "mix"]
 Mode = Literal["auto", "bypass", RankingMode]
