@@ -6,10 +6,11 @@ Also here: the knowledge bases of a user; stamps, texts by which a cache knows w
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, LiteralString, TypeVar
+from uuid import UUID
 
 import orjson
 from psycopg.rows import BaseRowFactory, class_row, dict_row, scalar_row
@@ -41,6 +42,11 @@ def of_scope(query: LiteralString) -> LiteralString:
     For an unknown knowledge base it returns no rows.
     """
     return query.replace("%(scope_id)s", f"({_SQL['scope_id']})")
+
+
+def id_array(ids: Iterable[UUID | str | int]) -> str:
+    """Return ids as the text of a PostgreSQL array; much faster than the driver's conversion."""
+    return f"{{{','.join(map(str, ids))}}}"
 
 
 def entity_index(scope_id: int) -> str:

@@ -23,12 +23,11 @@ from sextant.stores.postgresql.queries import (
     Embedded,
     Scored,
     halves,
-    id_array,
     load_queries,
     read_embedded,
 )
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import ScopeRow, Stamp, find_scope, of_scope, rows_of, stamp_of
+from sextant.stores.scopes import ScopeRow, Stamp, find_scope, id_array, of_scope, rows_of, stamp_of
 
 _SQL = load_queries("filters")
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sextant.stores.postgresql.queries import id_array
+from sextant.stores.scopes import id_array
 from sextant.text.characters import lowercase
 
 Grams = npt.NDArray[np.int32]

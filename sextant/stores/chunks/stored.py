@@ -17,8 +17,8 @@ from sextant.domain.answers import Quoted
 from sextant.domain.documents import Modality
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import id_array, load_queries
-from sextant.stores.scopes import of_scope
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import id_array, of_scope
 from sextant.tables.cells.stored import TablePart
 
 _SQL = load_queries("chunk_metadata")

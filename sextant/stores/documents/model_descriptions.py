@@ -12,8 +12,8 @@ from psycopg.rows import dict_row
 
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import id_array, load_queries
-from sextant.stores.scopes import hold_scope, rows_of
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import hold_scope, id_array, rows_of
 
 _MODEL_DESCRIPTION_SQL = load_queries("model_descriptions")
 

@@ -17,9 +17,9 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.documents.chunk_copy import copy_incoming
 from sextant.stores.documents.document_reader import not_found
 from sextant.stores.graph.graph_writer import forget_document
-from sextant.stores.postgresql.queries import id_array, load_queries
+from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import ScopeRow, share_scope
+from sextant.stores.scopes import ScopeRow, id_array, share_scope
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")

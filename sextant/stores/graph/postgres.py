@@ -24,9 +24,9 @@ from sextant.stores.graph.protocol import (
     entity_of,
 )
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import Embedded, id_array, load_queries, read_embedded
+from sextant.stores.postgresql.queries import Embedded, load_queries, read_embedded
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import entity_index, find_scope, of_scope
+from sextant.stores.scopes import entity_index, find_scope, id_array, of_scope
 from sextant.text.characters import clean_text, normalise_name
 
 _SQL = load_queries("graph_reads")

@@ -95,8 +95,3 @@ def read_embedded(blocks: Sequence[bytes]) -> Embedded:
     row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
     rows = np.frombuffer(joined, row)
     return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
-
-
-def id_array(ids: Iterable[UUID | str | int]) -> str:
-    """Return ids as the text of a PostgreSQL array; much faster than the driver's conversion."""
-    return f"{{{','.join(map(str, ids))}}}"
