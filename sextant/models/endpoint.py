@@ -68,10 +68,8 @@ class Refusal(Exception):
     """The endpoint answered with an error status; shaped as `sextant.models.failures` reads failures."""
 
     def __init__(self, response: httpx.Response) -> None:
+        super().__init__(response.text or response.reason_phrase)
         self.response = response
-        self.status_code = response.status_code
-        self.body = _error_of(response.content)
-        super().__init__(str(self.body.get("message") or response.reason_phrase))
 
 
 class Endpoint:
@@ -142,13 +140,3 @@ class Endpoint:
                 timeout=timeout, follow_redirects=True, event_hooks={"response": [keep_method]}
             )
         return self._clients[loop]
-
-
-def _error_of(content: bytes) -> dict[str, Any]:
-    """Return the error object in a body: OpenAI nests it, vLLM and others lay it flat."""
-    try:
-        body = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return {}
-    inner = body.get("error", body) if isinstance(body, dict) else {}
-    return inner if isinstance(inner, dict) else {"message": str(inner)}
