@@ -212,9 +212,10 @@ def _of_validation(
     field = field_at(first["loc"][1:]) or str(first["loc"][0])
     more = {"en": f" ({len(errors) - 1} more)", "zh": f"（另有 {len(errors) - 1} 处）"}
     others = more[language] if len(errors) > 1 else ""
-    stop = {"en": ".", "zh": "。"}[language]
+    reason = describe_error(first, language).rstrip(".。") + others
+    stop = "" if reason.endswith("?") else {"en": ".", "zh": "。"}[language]
     return invalid(
-        detail=f"{field}: {describe_error(first, language).rstrip('.。')}{others}{stop}",
+        detail=f"{field}: {reason}{stop}",
         next_step=_LISTED[language],
         field=field,
     )

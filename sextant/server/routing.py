@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.params import Form
 from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
+from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
@@ -149,24 +150,31 @@ class Route(APIRoute):
         takes_json = self.body_field is not None and not isinstance(
             self.body_field.field_info, Form
         )
-        # What stands in the wrong place would not count: `POST /documents?graphId=hr` would go to `default`. Clients
-        # of OpenAI's API and of MCP may add parameters of their own.
+        # What counts nowhere is refused: `POST /documents?graphId=hr` would store into `default`, and
+        # `DELETE /documents/{id}?nam=copy.md` delete more than a name. Models of parameters see to it themselves;
+        # clients of OpenAI's API and of MCP may add parameters of their own.
+        parameters = self.dependant.query_params
         is_strict = (
             bool(guards)
-            and "POST" in (self.methods or ())
             and self.include_in_schema
             and not self.path.startswith(OPENAI_PATHS)
-            and not self.dependant.query_params
+            and not any(
+                isinstance(one.field_info.annotation, type(BaseModel)) for one in parameters
+            )
         )
+        known = [one.alias for one in parameters]
 
         async def handle_strictly(request: Request) -> Response:
             for guard in guards:  # before the body is read
                 await guard(request)
-            if is_strict and (stray := next(iter(request.query_params), None)) is not None:
+            stray = [name for name in request.query_params if name not in known]
+            if is_strict and stray:
                 raise OptionInvalid(
-                    f"This takes no parameters in its URL, such as `{stray}`.",
-                    next_step="Send it as a field of the body.",
-                    field=stray,
+                    f"`{stray[0]}` is no parameter of this URL.",
+                    next_step=f"There is: {', '.join(known)}."
+                    if known
+                    else "There is none; fields of a body belong into the body.",
+                    field=stray[0],
                 )
             if takes_json and not is_json(request):
                 raise HTTPException(415, "This takes a body of the type application/json.")

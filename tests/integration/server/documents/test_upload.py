@@ -119,7 +119,7 @@ async def test_two_files_of_one_name_are_two_documents_unless_one_replaces_the_o
     assert (replaced[0]["documentId"], replaced[0]["sameNameAs"]) == (first["documentId"], None)
 
 
-async def test_a_field_in_the_url_is_refused_instead_of_ignored(
+async def test_a_parameter_that_counts_nowhere_is_refused(
     client: httpx.AsyncClient, graph_id: str
 ) -> None:
     files = {"files": ("rules.md", b"# Rules")}
@@ -128,6 +128,12 @@ async def test_a_field_in_the_url_is_refused_instead_of_ignored(
     for refused in (uploaded, searched):
         assert refused.status_code == 422
         assert (refused.json()["field"], refused.json()["code"]) == ("graphId", "option_invalid")
+    [document] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    path = f"/documents/{document['documentId']}"
+    misspelt = await client.delete(path, params={"nam": "loans.md"})
+    assert (misspelt.status_code, misspelt.json()["field"]) == (422, "nam")
+    assert "name" in misspelt.json()["nextStep"]
+    assert (await client.get(path)).status_code == 200
     chat = {"model": "nobody", "messages": [{"role": "user", "content": "rules"}]}
     of_azure = await client.post("/v1/chat/completions?api-version=1", json=chat)
     assert of_azure.status_code == 404  # the model is unknown, the parameter ignored
