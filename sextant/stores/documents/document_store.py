@@ -204,8 +204,9 @@ class DocumentStore(DocumentReader):
             ConflictError: a newer version has replaced one of these.
         """
         async with self._database.transaction(scope.user_id) as connection:
+            row = await share_scope(connection, scope)
             opened = [
-                await open_version(connection, scope, one.document_id, one.version)
+                await open_version(connection, scope, one.document_id, one.version, row=row)
                 for one in versions
             ]
             for document, one in zip(opened, versions, strict=True):

@@ -61,17 +61,19 @@ async def open_version(
     document_id: UUID,
     version: int | None,
     *,
+    row: ScopeRow | None = None,
     lock: Literal["lock_document", "share_document"] = "lock_document",
 ) -> OpenVersion:
     """Lock a document to write its pending version, and check that this is still `version`.
 
-    `share_document` suffices for adding chunks, and allows concurrent batches.
+    `share_document` suffices for adding chunks, and allows concurrent batches. `row`: the scope's, if this transaction
+    shares it already.
 
     Raises:
         DocumentNotFound: the document was deleted.
         Superseded: another version is being ingested, or this one has been published.
     """
-    row = require_scope(await share_scope(connection, scope), document_id)
+    row = row or require_scope(await share_scope(connection, scope), document_id)
     key: dict[str, Any] = {
         "scope_id": row.scope_id,
         "user_id": scope.user_id,

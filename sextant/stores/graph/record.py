@@ -70,17 +70,11 @@ class EntityVectors:
             found = await hold_graph(connection, scope)
             if found is None:
                 return
-            key = {"scope_id": found.scope_id}
-            rows = [
-                {**key, "id": text.id, "text_hash": text.text_hash, "vector": vector}
-                for text, vector in sorted(
-                    zip(texts, vectors, strict=True), key=lambda pair: pair[0].id
-                )
-            ]
-            async with connection.cursor() as cursor:
-                await cursor.executemany(_SQL["add_vector"], rows)
             ids = [text.id for text in texts]
-            await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+            key = {"scope_id": found.scope_id, "ids": ids}
+            values = {"hashes": [text.text_hash for text in texts], "vectors": list(vectors)}
+            await connection.execute(_SQL["add_vectors"], key | values)
+            await connection.execute(_SQL["note_projection"], key)
 
     async def index_if_large(self, scope: Scope) -> bool:
         """Build an HNSW index for a scope with very many vectors; return whether it was built.

@@ -21,15 +21,20 @@ select count(embedded_hash) + least(count(*) - count(embedded_hash), greatest(0,
 from entities
 where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash;
 
--- name: add_vector
--- Store the vector of an entity, unless its text has changed meanwhile.
-with current as (
-  update entities set embedded_hash = text_hash
-  where scope_id = %(scope_id)s and id = %(id)s and shown and text_hash = %(text_hash)s
-  returning scope_id, id, user_id
+-- name: add_vectors
+-- Store the vectors of entities, except of those whose text has changed meanwhile.
+with held as materialized (
+  select e.id, a.embedding
+  from unnest(%(ids)s::uuid[], %(hashes)s::uuid[], %(vectors)s::vector[]) as a (id, text_hash, embedding)
+  join entities e on e.scope_id = %(scope_id)s and e.id = a.id and e.text_hash = a.text_hash
+  where e.shown order by e.id for update of e
+), current as (
+  update entities e set embedded_hash = e.text_hash from held
+  where e.scope_id = %(scope_id)s and e.id = held.id
+  returning e.scope_id, e.id, e.user_id, held.embedding
 )
 insert into entity_vectors (scope_id, entity_id, user_id, embedding)
-select scope_id, id, user_id, %(vector)s from current
+select scope_id, id, user_id, embedding from current
 on conflict (scope_id, entity_id) do update set embedding = excluded.embedding;
 
 -- name: note_projection
