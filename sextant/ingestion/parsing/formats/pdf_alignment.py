@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from statistics import median
@@ -17,6 +17,7 @@ from sextant.ingestion.parsing.tables import SpannedCell
 
 # In sizes of letters.
 _LEAST_GAP = 0.3  # between columns, and between figures of two cells
+_NAMED_GAP = 0.18  # in front of a column whose name stands at its edge
 _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one height, at most
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
 APART = 1.3  # of the distance of lines of one cell: that of rows, where only space parts them
@@ -91,10 +92,12 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
     """Return the table that the words of an area make; None where they do not stand in columns."""
     rows = rows_of_words(words)
     parts = [*map(segments, rows)]
+    names = {round(part[0].left) for part in parts[0][1:]}
+    parts = [[cut for part in row for cut in _cut_below(part, names)] for row in parts]
     several = [row for row in parts if len(row) > 1]
     usual = median(map(len, several)) if several else 0
     full = [row for row in several if len(row) >= usual / 2]
-    gaps = _column_gaps(full)
+    gaps = _column_gaps(full, names)
     if not gaps:
         return None
     made = [
@@ -104,6 +107,20 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
     left, right = min(word.left for word in words), max(word.right for word in words)
     edges = [left, *((low + high) / 2 for low, high in gaps), right]
     return _Structure(made, edges, levels).build()
+
+
+def _cut_below(part: list[PdfWord], columns: Container[int]) -> Iterator[list[PdfWord]]:
+    """Cut a segment where words follow a figure, however closely, at the edge of a name in the first row."""
+    first = 0
+    for at, (word, right) in enumerate(pairwise(part), 1):
+        if (
+            round(right.left) in columns
+            and is_figure(word.text)
+            and any(map(str.isdigit, word.text))
+        ):
+            yield part[first:at]
+            first = at
+    yield part[first:]
 
 
 def have_columns(rows: Sequence[Sequence[PdfWord]]) -> bool:
@@ -145,7 +162,9 @@ def segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
 Gap = tuple[float, float]
 
 
-def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
+def _column_gaps(
+    full: Sequence[Sequence[Sequence[PdfWord]]], names: Container[int] = ()
+) -> list[Gap]:
     """Return the gaps between columns: where hardly any of the rows has words."""
     if not full:
         return []
@@ -159,7 +178,7 @@ def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
         if covered <= allowed and since is None:
             since = x
         elif covered > allowed and since is not None:
-            if x - since >= _LEAST_GAP * size:
+            if x - since >= (_NAMED_GAP if round(x) in names else _LEAST_GAP) * size:
                 gaps.append((since, x))
             since = None
     return _supported(gaps, full)
@@ -178,8 +197,10 @@ def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]])
         poor = next((at for at, each in enumerate(texts) if _is_poor(each, len(rows))), None)
         if poor is None:
             return kept
-        is_prefix = any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
-        del kept[min(poor, len(kept) - 1) if is_prefix else max(poor - 1, 0)]
+        around = range(max(poor - 1, 0), min(poor, len(kept) - 1) + 1)
+        if any(unicodedata.category(text[0]) == "Sc" for text in texts[poor]):
+            around = around[-1:]
+        del kept[min(around, key=lambda at: kept[at][1] - kept[at][0])]
     return kept
 
 

@@ -203,6 +203,12 @@ def _is_filled(table: AlignedTable, *, is_ruled: bool, is_mixed: bool) -> bool:
     others = [cell for cell in cells if cell.left and cell.top]
     figures = sum(cell.is_figure for cell in others) / max(len(others), 1)
     filled = sum((one.right - one.left + 1) * (one.bottom - one.top + 1) for one in cells)
-    return filled >= (_FILLED_MIXED if is_mixed else _FILLED) * table.width * table.height and (
-        is_ruled or figures >= _FIGURES
+    share = filled / (table.width * table.height)
+    columns = [
+        {one.is_figure and any(map(str.isdigit, one.text)) for one in others if one.left == at}
+        for at in range(1, table.width)
+    ]
+    has_amounts = share == 1 and {True} in columns
+    return share >= (_FILLED_MIXED if is_mixed else _FILLED) and (
+        is_ruled or figures >= _FIGURES or has_amounts
     )

@@ -66,6 +66,22 @@ def test_where_only_space_parts_rows_a_second_line_is_of_the_row_above() -> None
     assert read([*place(rows, pitch=30), *even])[0] != [[rows[0], *named]]
 
 
+def test_a_printed_worksheet_whose_words_touch_the_figures_before_them_is_a_table() -> None:
+    rows = [
+        ("Work", "Amount", "Chief", "State"),
+        ("Quay", "125,000", "Ann", "paid"),
+        ("Lamps", "8,200", "Bob", "open"),
+    ]
+    lefts = [(70, 160, 244, 320), (70, 202, 244, 320), (70, 213.3, 244, 320)]  # figures end at 241
+    page: list[Drawn] = [
+        PdfText(left, 700 - 15 * at, cell, 11)
+        for at, (row, places) in enumerate(zip(rows, lefts, strict=True))
+        for left, cell in zip(places, row, strict=True)
+    ]
+
+    assert read(page)[0] == [[list(row) for row in rows]]
+
+
 def test_a_table_may_be_drawn_column_by_column() -> None:
     page = place(_STATES)
 
