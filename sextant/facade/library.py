@@ -28,6 +28,7 @@ from sextant.stores.work.queue import Turns, UploadStatus, UploadStore
 
 _REST_SECONDS = 300.0  # before a page is drawn again that took too long
 _REMEMBERED = 1000  # such pages in memory
+_CACHED_BYTES = 64_000_000  # of pictures of pages, in a process
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,14 @@ class PagePictures:
     """Draws pages, one at a time for each user, and caches the pictures.
 
     Args:
-        settings: `limits.page_edge`, `limits.page_cache_bytes` and those of parsing apply.
+        settings: `limits.page_edge` and those of parsing apply.
         hosts: the processes that draw.
     """
 
     def __init__(self, settings: Settings, hosts: ParserHosts) -> None:
         self._settings = settings
         self._hosts = hosts
-        self._drawn = VersionedCache[tuple[UUID, int], str, bytes](
-            settings.limits.page_cache_bytes, len
-        )
+        self._drawn = VersionedCache[tuple[UUID, int], str, bytes](_CACHED_BYTES, len)
         self._refused = VersionedCache[tuple[UUID, int], str, FileUnsafe](
             _REMEMBERED, lifetime=_REST_SECONDS
         )

@@ -92,9 +92,6 @@ class LimitSettings(Group):
         le=4000,
         description="Longer edge of the picture of a page, in pixels; 0: pages are not shown.",
     )
-    page_cache_bytes: int = Field(
-        64_000_000, ge=0, description="Memory of a process for pictures of pages."
-    )
     zip_entries: int = Field(
         2000, ge=1, description="Most entries of a DOCX, PPTX or XLSX container."
     )
