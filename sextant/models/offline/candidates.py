@@ -20,8 +20,9 @@ from sextant.models.offline.passages import (
 )
 from sextant.models.offline.wording import Paraphrases, terms
 from sextant.text.characters import NOTE_MARK, find_whole, language_of, plain_of
+from sextant.text.orders import asks_of_orders, orders_answerer
 from sextant.text.sentences import is_ended, sentence_spans
-from sextant.text.statements import REFERS_BACK, asks_of_orders, orders_answerer
+from sextant.text.statements import REFERS_BACK
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ from sextant.models.offline.wording import Paraphrases, is_question, respell, te
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code
 from sextant.text.characters import plain_of
-from sextant.text.statements import AnswerType, asks_of_orders, orders_answerer
+from sextant.text.orders import asks_of_orders, orders_answerer
+from sextant.text.statements import AnswerType
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.statements import asks_of_orders, orders_answerer
+from sextant.text.orders import asks_of_orders, orders_answerer
 
 
 @pytest.mark.parametrize(
