@@ -25,6 +25,8 @@ from sextant.nodes.citing.word_check import OF_ASKED, SHORT
 
 # The most other sentences or rows between parts that are quoted together.
 _BETWEEN = 3
+# Longer sentences (characters) are compared as a whole alone: each fact is checked against all parts.
+_LONGEST = 1_500
 
 
 class AnswerEvidence(EvidenceIndex):
@@ -44,10 +46,14 @@ class AnswerEvidence(EvidenceIndex):
             preferred: indexes of passages that it cites, which are chosen before others that support it.
             withheld: indexes of passages that may not be cited.
         """
+        hidden, chosen = frozenset(withheld), frozenset(preferred)
+        if len(sentence) > _LONGEST:
+            same = self.quoted(sentence, [one for one in self.parts if one.passage not in hidden])
+            support = Support.SUPPORTED if same else Support.PARTIAL
+            return Assessment(support, float(bool(same)), same)
         facts = self.find_facts(sentence)
         if not facts:
             return Assessment(Support.UNSUPPORTED, 0.0)
-        hidden, chosen = frozenset(withheld), frozenset(preferred)
         found = ValueCheck(self, sentence, facts, hidden, chosen).assess()
         passages = dict.fromkeys(part.passage for part in found.parts)
         if found.support is not Support.SUPPORTED or (

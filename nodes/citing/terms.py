@@ -47,7 +47,7 @@ _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 _POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
 # No cut behind 的, which ends a condition: 工作满十年的，年假 10 天.
 CLAUSE = re.compile(
-    r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
+    r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or(?! (?:above|below|over|under|so|up|later|earlier|(?:m|new|old|high|low|few|long|short|great)\w+))) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
 _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")

@@ -71,3 +71,40 @@ def test_a_bare_no_is_supported_where_a_passage_denies_all_that_is_asked(
     question: str, passage: str, answer: str, verdict: Verdict
 ) -> None:
     assert _verdicts(question, passage, answer) == [verdict]
+
+
+DUTIES = "Tell your lead soon so that they can call the bank. After this, please write to Audit about it."
+AREAS = "对违法行为的处罚，由下列部门负责实施：\n\n（一）商务领域，由市场监督管理部门负责实施；\n\n（二）文化、旅游领域，由文化综合执法机构负责实施；"
+BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is recommended."
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "right", "wrong"),
+    [
+        ("Who calls the bank?", DUTIES, "Your lead calls the bank.", "Audit calls the bank soon."),
+        (
+            "旅游领域由谁处罚？",
+            AREAS,
+            "旅游领域由文化综合执法机构负责实施。",
+            "旅游领域由市场监督管理部门负责实施处罚。",
+        ),
+        (
+            "Which Fernox is recommended?",
+            BROWSER,
+            "Fernox 90 or above is recommended.",
+            "Fernox 85 is recommended.",
+        ),
+    ],
+)
+def test_words_of_a_sibling_do_not_support_an_answer(
+    question: str, passage: str, right: str, wrong: str
+) -> None:
+    assert _verdicts(question, passage, f"{right[:-1]} [1].") == [Verdict.SUPPORTED]
+    assert Verdict.SUPPORTED not in _verdicts(question, passage, f"{wrong[:-1]} [1].")
+
+
+def test_a_sentence_of_endless_facts_is_not_checked_fact_by_fact() -> None:
+    endless = "The ticket costs 30 EUR, " * 1_000
+    assert _verdicts("What does the day ticket cost?", PIER, f"{endless}12 EUR [1].") == [
+        Verdict.PARTIAL
+    ]
