@@ -19,6 +19,8 @@ _ASKED_KINDS = {kind: re.compile(form) for kind, form in _ASKED_KIND_FORMS.items
 _POLAR = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|ha[sd]|have|can|could|will|would|shall|should|may|might|must)\b(?! you\b)"
 )
+# "What should I do when it rains?" asks for no date.
+_WHEN_BEHIND = re.compile(r"(\b(?:what|which|who|whom|whose|where|why|how)\b.*?)\bwhen\b")
 # "How long does it take?" asks for hours or years; a length in metres may answer it, too.
 _ASKS_HOW_LONG = re.compile(r"多久|多长时间|\bhow (?:long|fast|soon|quickly|early)\b")
 _SPAN = re.compile(
@@ -32,6 +34,7 @@ _NUMBER_WORD = re.compile(
     r"[一二三四五六七八九十百千万亿半两]{2,}|[一二三四五六七八九十百千万亿半两几数][余多]?[年月日号时点分秒天周个人名位次元块升度种条件层楼岁代届米公克斤吨项级倍成家所台本篇勺根片颗只]"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
     r"|million|half|twice)\b"
+    r"|每[年月周天日季]|\b(?:annual|year|month|week|dai|hour|quarter)ly\b|\bevery (?:year|month|week|day)\b"
 )
 # "Article 8", 第八条 and 表一 are references to a place in a text, not numbers of something.
 _LABEL = re.compile(
@@ -67,7 +70,8 @@ class AnswerType:
     def __init__(self, question: str) -> None:
         plain = plain_of(question)
         kinds = () if _POLAR.match(plain) else _ASKED_KINDS.items()
-        self.kind = next((kind for kind, form in kinds if form.search(plain)), "")
+        asked = _WHEN_BEHIND.sub(r"\1", plain)
+        self.kind = next((kind for kind, form in kinds if form.search(asked)), "")
         self._asks_how_long = _ASKS_HOW_LONG.search(plain) is not None
         self._figures = set(_FIGURES.findall(plain))
         self._asks_place = "第几" in plain
@@ -82,8 +86,9 @@ class AnswerType:
         """Return whether a text holds such an answer that is not in the question; None if that cannot be decided."""
         plain = plain_of(text) if self._asks_place else _LABEL.sub(" ", plain_of(text))
         new_figures = bool(set(_FIGURES.findall(plain)) - self._figures)
-        if self.kind == DATE:
-            return new_figures and _DATE_FORM.search(plain) is not None
+        if self.kind == DATE:  # "one year after it is issued", "in 1998"
+            is_date = new_figures and _DATE_FORM.search(plain) is not None
+            return is_date or _SPAN.search(plain) is not None
         if self.kind == NUMBER and self._asks_how_long:
             return _SPAN.search(plain) is not None
         if self.kind == NUMBER:

@@ -52,19 +52,17 @@ SENTENCE_FEATURES = (
     "passage_rank",  # log of the passage's place in the search
     "answer_type",  # 1 with the kind of thing that is asked for (number, date, name, reason), -1 without
     "is_question",  # ends with a question mark
-    "length",  # log of the number of terms
     "says_nothing_new",  # only repeats the question or the title, and introduces nothing
     "other_language",  # in another language than the answer
     "similarity",  # standardised cosine of question and sentence
 )
 ANSWER_FEATURES = (
-    # Of the best sentence: as above.
+    # Of the best sentence, as above:
     "passage_overlap",
     "missing",
     "rarest_missing",  # weight of the most telling word that the passage lacks
     "passage_rank",
-    "answer_type",
-    "length",
+    "length",  # log of the number of terms
     "other_language",
     "nearest_similarity",  # the highest similarity of all sentences
     "similarity_lead",  # how far the passage's highest similarity is before that of other passages
@@ -159,7 +157,9 @@ class Evidence:
         overlaps = np.asarray([self._passages[one] for one in self._sources])
         others = np.delete(overlaps, self._sources.index(source))
         measures = dict(zip(SENTENCE_FEATURES, features[best], strict=True))
+        length = len(sentences[best].terms)
         measures |= {
+            "length": math.log(1 + length),
             "rarest_missing": max(
                 (self._weights[term] for term in self._weights.keys() - present), default=0.0
             ),
@@ -170,7 +170,7 @@ class Evidence:
             "usual_passage_overlap": others.mean() if len(others) else 0.0,
             "passages_alike": (others > _ALIKE * overlaps.max()).mean() if len(others) else 0.0,
             "late_lead": measures["passage_rank"] * _measure_lead(scores, elsewhere),
-            "shortness": 1 / (1 + math.exp(measures["length"])),
+            "shortness": 1 / (2 + length),
         }
         return {name: float(measures[name]) for name in ANSWER_FEATURES}
 
@@ -194,7 +194,6 @@ class Evidence:
             "passage_rank": math.log(1 + self._sources.index(source)),
             "answer_type": self._match_type(sentence),
             "is_question": float(is_question(sentence.text)),
-            "length": math.log(1 + len(sentence.terms)),
             "says_nothing_new": float(
                 (said <= heading or said <= self._weights.keys())
                 and not introduces(self._items[source].text, sentence.start, sentence.end)

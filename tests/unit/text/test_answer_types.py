@@ -21,6 +21,8 @@ from sextant.text.statements import AnswerType
             "It was founded by Ada Quill.",
             "Of the Royal Club.",
         ),
+        ("When does the pass expire?", "date", "One year after it is issued.", "If it is unused."),
+        ("How often is the pump checked?", "number", "It is checked annually.", "Staff check it."),
         ("为什么停机？", "reason", "由于电源故障而停机。", "停机两小时。"),
     ],
 )
@@ -31,6 +33,11 @@ def test_a_text_holds_the_kind_of_thing_that_is_asked_for(
     assert asked.kind == kind
     assert asked.is_in(holds) is True
     assert asked.is_in(lacks) is False
+
+
+def test_a_condition_asks_for_no_date() -> None:
+    assert not AnswerType("What should I do when the belt slips?").kind
+    assert AnswerType("How much sugar is needed when it boils?").kind == "number"
 
 
 def test_other_questions_ask_for_none_of_the_kinds() -> None:
