@@ -56,7 +56,7 @@ def test_utf_16_without_byte_order_mark(encoding: str) -> None:
     assert decode(text.encode(encoding)).text == text
 
 
-@given(st.lists(COMMON, min_size=6, unique=True).map("".join))
+@given(st.lists(COMMON, min_size=20, unique=True).map("".join))  # fewer may be Korean as well
 def test_any_text_of_common_characters_survives_gb18030(text: str) -> None:
     content = text.encode("gb18030")
     try:
