@@ -152,12 +152,12 @@ class Route(APIRoute):
         )
         # What counts nowhere is refused: `POST /documents?graphId=hr` would store into `default`, and
         # `DELETE /documents/{id}?nam=copy.md` delete more than a name. Models of parameters see to it themselves;
-        # clients of OpenAI's API and of MCP may add parameters of their own.
+        # clients of OpenAI's API and of MCP, and scrapers, may add parameters of their own.
         parameters = self.dependant.query_params
         is_strict = (
             bool(guards)
             and self.include_in_schema
-            and not self.path.startswith(OPENAI_PATHS)
+            and not self.path.startswith((OPENAI_PATHS, "/metrics"))
             and not any(
                 isinstance(one.field_info.annotation, type(BaseModel)) for one in parameters
             )
@@ -171,9 +171,9 @@ class Route(APIRoute):
             if is_strict and stray:
                 raise OptionInvalid(
                     f"`{stray[0]}` is no parameter of this URL.",
-                    next_step=f"There is: {', '.join(known)}."
+                    next_step=f"It takes: {', '.join(known)}."
                     if known
-                    else "There is none; fields of a body belong into the body.",
+                    else "It takes none; send the fields of a body in the body.",
                     field=stray[0],
                 )
             if takes_json and not is_json(request):

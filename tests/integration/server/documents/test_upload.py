@@ -137,6 +137,7 @@ async def test_a_parameter_that_counts_nowhere_is_refused(
     chat = {"model": "nobody", "messages": [{"role": "user", "content": "rules"}]}
     of_azure = await client.post("/v1/chat/completions?api-version=1", json=chat)
     assert of_azure.status_code == 404  # the model is unknown, the parameter ignored
+    assert (await client.get("/metrics?module=sextant")).status_code == 200
 
 
 async def test_a_document_of_two_files_is_gone_once_both_are_deleted(
