@@ -12,7 +12,7 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from traceback import clear_frames
@@ -170,14 +170,27 @@ class JobRunner:
                 next_step="Check that there is memory enough, then ingest the file again.",
             )
         report(Progress(job.filename, JobStage.PARSE))
-        parsed = await self._parse(job, given, report)
+        async with AsyncExitStack() as place:
+            added = await self._add(job, given, report, place)
+        # What was parsed is free again, since reading with a model takes long.
+        if self._graph is not None:
+            added = replace(added, warnings=added.warnings + await self._extract(job, report))
+        if not await self._finishing.do(job.scope, (job, added.chunks, added.warnings)):
+            raise lost(job)
+        report(Progress(job.filename, JobStage.DONE, added.chunks, added.chunks))
+        return added
+
+    async def _add(
+        self, job: Job, given: SourceContent, report: OnProgress, place: AsyncExitStack
+    ) -> JobOutcome:
+        """Parse, store and publish the document, and add it to the graph; its job stays open."""
+        parsed = await self._parse(job, given, report, place)
         if await self._is_published(job):
             described = await describe_in_parts(parsed)
         else:
             described = await self._store(job, parsed, report)
         total = len(parsed.chunks)
         attached, remarks = await self._attach(job, parsed)
-        remarks = parsed.warnings + remarks
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             await self._graph.index_document(
@@ -186,13 +199,9 @@ class JobRunner:
                 job.version,
                 described.parsed,
                 described.terms,
-                coming=self._running,
+                coming=self._running if self._is_shared(job, parsed) else 1,
             )
-            remarks += await self._extract(job, report)
-        if not await self._finishing.do(job.scope, (job, total, remarks)):
-            raise lost(job)
-        report(Progress(job.filename, JobStage.DONE, total, total))
-        return JobOutcome(total, remarks, parsed.coverage, attached)
+        return JobOutcome(total, parsed.warnings + remarks, parsed.coverage, attached)
 
     async def _attach(
         self, job: Job, parsed: ParsedDocument
@@ -234,8 +243,7 @@ class JobRunner:
     ) -> DescribedDocument:
         """Describe the document and make it searchable; the job stays open."""
         described = await describe_in_parts(parsed)
-        small = min(_SMALL, self._settings.ingestion.embed_batch)
-        if job.attempts == 1 and len(parsed.chunks) <= small:
+        if job.attempts == 1 and self._is_small(parsed):
             await self._store_at_once(job, described.parsed, report)
         else:
             await self._store_in_batches(job, described.parsed, report)
@@ -260,7 +268,7 @@ class JobRunner:
         report(Progress(job.filename, JobStage.EMBED, total, total))
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         ready = ReadyVersion(job.document_id, job.version, parsed, vectors)
-        if job.version == 1:
+        if self._is_shared(job, parsed):
             await self._storing.do(job.scope, ready, self._running)
         else:
             await self._documents.store(job.scope, [ready])
@@ -276,9 +284,26 @@ class JobRunner:
         async with self._shares.embedding(job.scope.user_id):
             return await self._embedder.embed_passages(texts)
 
-    async def _parse(self, job: Job, given: SourceContent, report: OnProgress) -> ParsedDocument:
+    def _is_small(self, parsed: ParsedDocument) -> bool:
+        return len(parsed.chunks) <= min(_SMALL, self._settings.ingestion.embed_batch)
+
+    def _is_shared(self, job: Job, parsed: ParsedDocument) -> bool:
+        """Return whether a document is small and new, and so waits for the database together with others."""
+        is_new = job.attempts == 1 and job.version == 1
+        return is_new and not parsed.attachments and self._is_small(parsed)
+
+    async def _take_place(self, job: Job, parsed: ParsedDocument, place: AsyncExitStack) -> None:
+        """Wait for one of the user's few places, unless the document takes little memory and no connection alone."""
+        if not self._is_shared(job, parsed):
+            await place.enter_async_context(self._shares.adding(job.scope.user_id))
+
+    async def _parse(
+        self, job: Job, given: SourceContent, report: OnProgress, place: AsyncExitStack
+    ) -> ParsedDocument:
         if is_packed(given.content):
-            return await asyncio.to_thread(unpack, given.content, job.document_id)
+            unpacked = await asyncio.to_thread(unpack, given.content, job.document_id)
+            await self._take_place(job, unpacked, place)
+            return unpacked
         async with self._shares.parsing(job.scope.user_id):
             parsed = await parse_file(
                 given.content,
@@ -289,6 +314,8 @@ class JobRunner:
                 describe=self._describer(job),
                 recognise=self._recogniser(job, given.content, report),
             )
+            # Before the next file is parsed, so that no parsed ones pile up.
+            await self._take_place(job, parsed, place)
         # The user's metadata, such as tags, take precedence.
         document = replace(parsed, metadata={**parsed.metadata, **given.metadata})
         return apply_dates(document, given.metadata)

@@ -47,9 +47,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_AT_ONCE = (
-    32  # files, so that small ones share transactions, and some are parsed while others are stored
-)
+# Files in hand, so that small ones share transactions, and some are parsed while others are stored.
+_AT_ONCE = 32
 _LARGE = 256_000  # bytes of a file
 _LARGE_AT_ONCE = 4  # of them, for the memory
 # Codes of jobs that were closed on purpose. Both become `Superseded`, since `Cancelled` would suggest to try again.
@@ -287,7 +286,15 @@ class Ingestor:
     ) -> Job | JobOutcome:
         """Claim a job; if another worker runs it, wait for its outcome, or until its heartbeat is stale."""
         while True:
-            claimed = await self._claiming.do(scope, job_id)
+            claiming = asyncio.ensure_future(self._claiming.do(scope, job_id))
+            try:
+                claimed = await asyncio.shield(claiming)
+            except asyncio.CancelledError as stopped:
+                # A claim that has begun is not stopped; kept, it would make the next run wait until it is stale.
+                with suppress(SextantError):
+                    if (claimed := await claiming) is not None:
+                        await self._jobs.release(claimed, stopped)
+                raise
             if claimed is not None:
                 return claimed
             job = await self._jobs.get(scope.user_id, job_id)

@@ -89,7 +89,7 @@ class Heartbeats:
 
 
 class WorkShares:
-    """Limit the documents of each user that are parsed and embedded at a time.
+    """Limit the documents of each user that are parsed, added and embedded at a time.
 
     A worker reserves one slot for users without a running job (`sextant.facade.worker`), who must not wait here for
     the files of the others.
@@ -98,6 +98,7 @@ class WorkShares:
     def __init__(self) -> None:
         # One file is parsed while the one before is embedded.
         self._parsing = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(2))
+        self._adding = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(4))
         self._embedding = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._model = asyncio.Lock()
 
@@ -105,6 +106,12 @@ class WorkShares:
     async def parsing(self, user_id: str) -> AsyncIterator[None]:
         """Hold one of the user's two slots for parsing."""
         async with self._parsing[user_id]:
+            yield
+
+    @asynccontextmanager
+    async def adding(self, user_id: str) -> AsyncIterator[None]:
+        """Hold one of the user's four places for parsed documents that are not small."""
+        async with self._adding[user_id]:
             yield
 
     @asynccontextmanager

@@ -6,10 +6,11 @@ import asyncio
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
-from sextant.domain.documents import DocumentStatus, JobStage
+from sextant.domain.documents import DocumentStatus, Job, JobStage, ParsedDocument
 from sextant.domain.errors import (
     DocumentNotFound,
     FileEmpty,
@@ -280,6 +281,79 @@ async def test_a_cancelled_ingestion_is_free_for_the_next_worker_at_once(
 
     assert result.error is None
     assert result.chunks > 0
+
+
+async def test_ingestions_that_are_cancelled_while_they_are_claimed_are_free_at_once(
+    documents: DocumentStore, database: Database, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.txt").write_text(f"Note {number}.")
+    claimed = asyncio.Event()
+
+    class Slow(JobStore):
+        async def claim_all(
+            self, worker: str, user_id: str, job_ids: Sequence[UUID]
+        ) -> list[Job | None]:
+            done = await super().claim_all(worker, user_id, job_ids)
+            claimed.set()
+            await asyncio.sleep(0.1)
+            return done
+
+    running = asyncio.create_task(
+        Ingestor(documents, Slow(database), HashEmbedder(384), settings).ingest(scope, [tmp_path])
+    )
+    await claimed.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert {job.worker for job in await JobStore(database).list(scope)} == {None}
+
+
+async def test_of_many_longer_documents_few_are_stored_side_by_side(
+    database: Database, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    """Each takes memory and connections; thirty at once took all connections, and ingestion broke off."""
+    for number in range(12):
+        (tmp_path / f"{number}.txt").write_text(f"Note {number}.\n\n{long_text(40)}")
+    begun, most = set[UUID](), 0
+
+    class Counting(DocumentStore):
+        async def begin(
+            self,
+            scope: Scope,
+            document_id: UUID,
+            parsed: ParsedDocument,
+            *,
+            version: int | None = None,
+        ) -> set[UUID]:
+            nonlocal most
+            begun.add(document_id)
+            most = max(most, len(begun))
+            return await super().begin(scope, document_id, parsed, version=version)
+
+        async def publish(
+            self,
+            scope: Scope,
+            document_id: UUID,
+            *,
+            version: int | None = None,
+            close_job: bool = True,
+        ) -> None:
+            await super().publish(scope, document_id, version=version, close_job=close_job)
+            begun.remove(document_id)
+
+    class Slow(HashEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            await asyncio.sleep(0.05)
+            return await super().embed_passages(texts)
+
+    results = await Ingestor(Counting(database), JobStore(database), Slow(384), settings).ingest(
+        scope, [tmp_path]
+    )
+
+    assert [one.error for one in results] == [None] * 12
+    assert 1 < most <= 4
 
 
 async def test_a_knowledge_base_that_is_deleted_meanwhile_is_no_fault_for_the_log(
