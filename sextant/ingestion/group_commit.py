@@ -51,6 +51,7 @@ class GroupCommit(Generic[T, R]):
 
     async def _run(self, scope: Scope) -> None:
         waiting = self._waiting[scope]
+        group = list[tuple[T, asyncio.Future[R]]]()
         try:
             while waiting:
                 if _SHARE * len(waiting) < self._coming:
@@ -60,7 +61,8 @@ class GroupCommit(Generic[T, R]):
                 if group:
                     await self._do(scope, group)
         finally:
-            del self._waiting[scope]
+            for _, future in (*group, *self._waiting.pop(scope)):
+                future.cancel()  # of those without an outcome, if this task was stopped
 
     async def _do(self, scope: Scope, group: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
         try:

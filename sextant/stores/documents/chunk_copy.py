@@ -13,6 +13,7 @@ from uuid import UUID
 
 import numpy as np
 from psycopg.adapt import Dumper
+from psycopg.errors import DuplicateTable
 from psycopg.postgres import types
 from psycopg.pq import Format
 
@@ -165,9 +166,14 @@ async def maintain_indexes(database: Database, scope: Scope) -> bool:
         "m": settings.hnsw_m,
         "ef_construction": settings.hnsw_ef_construction,
     }
-    async with database.transaction(scope.user_id) as connection:
-        done = await (await connection.execute(_PARTITION_SQL["promote"], graph)).fetchone()
-        return bool(done and done[0])
+    try:
+        async with database.transaction(scope.user_id) as connection:
+            done = await (await connection.execute(_PARTITION_SQL["promote"], graph)).fetchone()
+    except DuplicateTable:
+        return (
+            False  # another document was first, and the server's cache did not know the index yet
+        )
+    return bool(done and done[0])
 
 
 async def refresh_statistics(database: Database, user_id: str) -> None:

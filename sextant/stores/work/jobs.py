@@ -19,6 +19,7 @@ from sextant.domain.warnings import CodedWarning
 from sextant.stores.documents.versions import reason_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import share_scope
 
 _SQL = load_queries("jobs")
 _URGENT_BYTES = 1_000_000  # of a file that goes first, as long as few are waiting
@@ -147,7 +148,10 @@ class JobStore:
             "totals": [total for _, total, _ in ended],
             "warnings": [Jsonb([one.to_json() for one in said]) for _, _, said in ended],
         }
-        closed = {row["id"] for row in await self._dicts(scope.user_id, _SQL["finish"], values)}
+        async with self._database.transaction(scope.user_id) as connection:
+            await share_scope(connection, scope)  # or a deletion of it could deadlock with this
+            cursor = await connection.execute(_SQL["finish"], values)
+            closed = {row[0] async for row in cursor}
         return [job.id in closed for job, _, _ in ended]
 
     async def fail(self, job: Job, error: BaseException) -> None:

@@ -15,6 +15,7 @@ from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import doom_scope
 from sextant.stores.work.jobs import JobStore
 
 
@@ -181,3 +182,25 @@ async def test_a_job_that_is_cancelled_is_stopped(
 
     with pytest.raises(ConflictError, match="cancelled"):
         await work()
+
+
+async def test_jobs_that_end_together_while_their_knowledge_base_is_deleted_cost_nobody_a_deadlock(
+    documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
+) -> None:
+    claims = []
+    for number in range(2):
+        await upload(documents, scope, f"{number}.txt", str(number))
+        claims.append(await jobs.claim("w", user_id=scope.user_id))
+    ended = [(job, 1, ()) for job in claims if job is not None]
+    first, last = (job for job, _, _ in ended)
+    async with database.transaction(scope.user_id) as connection:
+        await doom_scope(connection, scope)
+        delete = "delete from ingestion_jobs where id = %s"
+        await connection.execute(delete, [last.id])
+        finishing = asyncio.ensure_future(jobs.finish_all(scope, ended))
+        waits = "select exists (select from pg_locks where not granted)"
+        while await (await connection.execute(waits)).fetchone() != (True,):
+            pass
+        await connection.execute(delete, [first.id])
+
+    assert await finishing == [False, False]

@@ -89,3 +89,16 @@ async def test_a_cancelled_caller_stops_nobody_else() -> None:
 
     assert await staying == 4
     assert await group.do(SCOPE, 3) == 6
+
+
+async def test_nobody_waits_for_work_that_was_stopped() -> None:
+    async def stop(_: Scope, items: Sequence[int]) -> list[int]:
+        raise asyncio.CancelledError
+
+    group = GroupCommit(stop)
+    outcomes = await asyncio.wait_for(
+        asyncio.gather(*(group.do(SCOPE, number) for number in range(40)), return_exceptions=True),
+        10,
+    )
+
+    assert {type(one) for one in outcomes} == {asyncio.CancelledError}
