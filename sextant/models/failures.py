@@ -88,6 +88,8 @@ _NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key"
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _MESSAGE = re.compile(r"(?:^|_)(?:message|msg|detail)$")
 _DETAIL_CHARS = 200
+# Characters from which a key stands in no other word.
+_LEAST_KEY = 8
 _TAGS = re.compile(r"<[^<>]{1,200}>")  # of a proxy's page
 
 
@@ -130,9 +132,9 @@ class Service:
 
 
 def redact(text: str, secret: str) -> str:
-    """Return `text` without a secret, which as a part of a word would be a coincidence ("x")."""
-    whole = rf"(?<!\w){re.escape(secret)}(?!\w)"
-    return re.sub(whole, "********", text) if secret else text
+    """Return `text` without a secret; a short one ("x") only where it is a word, since in others it is a coincidence."""
+    form = re.escape(secret) if len(secret) >= _LEAST_KEY else rf"(?<!\w){re.escape(secret)}(?!\w)"
+    return re.sub(form, "********", text) if secret else text
 
 
 def is_transient(error: BaseException) -> bool:

@@ -80,7 +80,9 @@ class PlainStream(AsyncStream[object]):
         if not isinstance(chunk, dict):
             raise TypeError("a chunk is no JSON object")
         error = chunk.get("error")
-        if error or (not chunk.get("choices") and message_in(chunk)):
+        # Some say "Success" beside the usage, behind the answer.
+        is_answer = chunk.get("choices") or (chunk.get("usage") or {}).get("total_tokens")
+        if error or (not is_answer and message_in(chunk)):
             raise APIError(str(error or chunk), self.response.request, body=error or chunk)
         return reader.normalise(chunk)
 

@@ -124,6 +124,9 @@ REPORTED = {
     "a byte order mark": Case(
         answering(lambda r: Reply(raw=b"\xef\xbb\xbf" + "".join(f"data: {dump(one)}\n\n" for one in [piece(good(r)), piece("", "stop")]).encode())), WRITTEN, WRITTEN,
     ),
+    "a success told beside the usage": Case(
+        answering(lambda r: Reply(raw="".join(f"data: {dump(one)}\n\n" for one in [piece(good(r)), piece("", "stop"), {"message": "Success", "choices": [], "usage": {"total_tokens": 9}}]).encode())), WRITTEN, WRITTEN,
+    ),
     "an error in the place of choices": Case(
         failing_with(200, {"id": "x", "choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
         QUOTED, "model_rejected", "额度", "账单",

@@ -265,10 +265,18 @@ def test_a_refusal_is_told_in_the_endpoints_words(
     assert said in error.message
 
 
-def test_a_key_is_left_out_of_what_is_told_where_it_is_a_word_of_its_own() -> None:
-    body = {"error": {"message": "The key ax: x, or Bearer x."}}
-    error = as_sextant_error(refused(400, body), replace(SERVICE, secret="x"))
-    assert "The key ax: ********, or Bearer ********." in error.message
+@pytest.mark.parametrize(
+    ("secret", "told", "shown"),
+    [
+        ("x", "The key ax: x, or Bearer x.", "The key ax: ********, or Bearer ********."),
+        ("sk-4711-0815", "无效的令牌sk-4711-0815，请检查", "无效的令牌********，请检查"),
+    ],
+)
+def test_a_key_is_left_out_of_what_is_told(secret: str, told: str, shown: str) -> None:
+    error = as_sextant_error(
+        refused(400, {"error": {"message": told}}), replace(SERVICE, secret=secret)
+    )
+    assert shown in error.message
 
 
 @pytest.mark.parametrize(
