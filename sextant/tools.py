@@ -66,7 +66,7 @@ class _Arguments(BaseModel):
         """Models give null or "" for what they leave out, and an object as the text of one."""
         filters = given.get("filters")
         if isinstance(filters, str):
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 given = given | {"filters": json.loads(filters or "null")}
         return {name: value for name, value in given.items() if value not in (None, "")}
 

@@ -64,7 +64,7 @@ _TOO_LONG = re.compile(
 )
 # How a rate limit says that no request of this size will pass.
 _TOO_LARGE = re.compile(r"\brequest too large\b", re.IGNORECASE)
-_ANSWER_LIMIT = re.compile(r"\bmax_(?:completion_)?tokens\b")
+_ANSWER_LIMIT = re.compile(r"\bmax_(?:completion_)?tokens\b", re.ASCII)
 # How they tell its length: llama.cpp's field `n_ctx`, "maximum context length is 4096", "context window of 2048",
 # "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum".
 _CONTEXT = re.compile(
@@ -240,7 +240,7 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
 
 def mentions(field: str, error: BaseException) -> bool:
     """Return whether a refusal names this field of the request, anywhere in its body."""
-    return re.search(rf"\b{re.escape(field)}\b", words_of(error)) is not None
+    return re.search(rf"\b{re.escape(field)}\b", words_of(error), re.ASCII) is not None
 
 
 def words_of(error: BaseException) -> str:

@@ -253,6 +253,7 @@ OTHERS: list[tuple[int, Any, type[SextantError], str]] = [
     (422, {"detail": [{"loc": ["body", "temperature"], "msg": "Input should be less than or equal to 2"}]}, ModelRejected, "Input should be"),
     (400, {"errors": [{"code": 10000, "message": "No such account"}], "success": False}, ModelRejected, "No such account"),
     (400, {"error": {"message": "max_tokens must be less than or equal to 8192"}}, ModelRejected, "max_tokens"),
+    (400, {"error": {"message": "max_tokens超出限制，最大值为4096"}}, ModelRejected, "max_tokens"),
 ]  # fmt: skip
 
 
