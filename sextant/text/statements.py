@@ -20,7 +20,7 @@ _POLAR = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|ha[sd]|have|can|could|will|would|shall|should|may|might|must)\b(?! you\b)"
 )
 # "What should I do when it rains?" asks for no date.
-_WHEN_BEHIND = re.compile(r"(\b(?:what|which|who|whom|whose|where|why|how)\b.*?)\bwhen\b")
+_WHEN_BEHIND = re.compile(r"(\b(?:what|which|who|whom|whose|where|why|how)\b.{0,200}?)\bwhen\b")
 # "How long does it take?" asks for hours or years; a length in metres may answer it, too.
 _ASKS_HOW_LONG = re.compile(r"多久|多长时间|\bhow (?:long|fast|soon|quickly|early)\b")
 _SPAN = re.compile(

@@ -124,7 +124,7 @@ export class Turn {
   }
 
   /** Show why there is no answer, and what to do. */
-  fail(message, way, className = "bad") {
+  fail(message, way, className) {
     this.step(null);
     this.rest.replaceChildren(element("p", { className, textContent: message }), way);
   }
