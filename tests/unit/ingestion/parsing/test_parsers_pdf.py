@@ -387,6 +387,12 @@ class TestRunningHeads:
             "No. R-501", "No. R-502", "No. R-503",
         ]  # fmt: skip
 
+    def test_page_numbers_behind_the_letters_of_a_part_go(self) -> None:
+        pages = [
+            [*lines(["The lake is clean."], 600), PdfText(300, 40, f"ES-{at}")] for at in (8, 9, 10)
+        ]
+        assert not [text for text in prose(read(pages)) if "ES" in text]
+
     def test_a_lone_number_near_an_edge_stays(self) -> None:
         assert "2026" in prose(read([[PdfText(70, 800, "2026"), *lines(["Annual report."], 600)]]))
 
