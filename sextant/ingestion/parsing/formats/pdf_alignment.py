@@ -185,22 +185,28 @@ def _column_gaps(
 
 
 def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
-    """Return the gaps whose columns have words in more than one row, or a figure in one; currency signs are no column."""
+    """Return the gaps whose columns have words in more than one row, or a figure in one; currency signs are no column.
+
+    Such a column joins the one before it; a sign, and a name over the figures behind it, join these.
+    """
     kept = list(gaps)
     while kept:
         middles = [(lo + hi) / 2 for lo, hi in kept]
-        texts = [list[str]() for _ in range(len(kept) + 1)]
-        for row in rows:
+        columns = [list[tuple[int, str]]() for _ in range(len(kept) + 1)]
+        for at, row in enumerate(rows):
             for segment in row:
                 column = bisect_right(middles, (segment[0].left + segment[-1].right) / 2)
-                texts[column].append("".join(word.text for word in segment))
+                columns[column].append((at, "".join(word.text for word in segment)))
+        texts = [[text for _, text in column] for column in columns]
         poor = next((at for at, each in enumerate(texts) if _is_poor(each, len(rows))), None)
         if poor is None:
             return kept
-        around = range(max(poor - 1, 0), min(poor, len(kept) - 1) + 1)
-        if any(unicodedata.category(text[0]) == "Sc" for text in texts[poor]):
-            around = around[-1:]
-        del kept[min(around, key=lambda at: kept[at][1] - kept[at][0])]
+        is_prefix = any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
+        behind = columns[min(poor + 1, len(kept))]
+        is_name = all(not at for at, _ in columns[poor]) and all(
+            at and is_figure(text) for at, text in behind
+        )
+        del kept[min(poor, len(kept) - 1) if is_prefix or is_name else max(poor - 1, 0)]
     return kept
 
 
