@@ -35,8 +35,10 @@ _POWER_BASE = re.compile(
 _VARIABLE = re.compile(r"(?<![^\W\d_])[a-zA-Zα-ωΑ-Ω]$")
 # In a formula letters stand alone or in pairs: E = mc, E = ½mv.
 _FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,2}$")
-# No power stands behind the mark that ends a clause.
-_CLAUSE_END = re.compile(r"[^\W\d_]{2}[\"'”’)）]?[.,;:!?。，；：！？、][\"'”’]?$")
+# No power stands behind the mark that ends a clause; the dot of a unit, as in 12 in.², ends none.
+_CLAUSE_END = re.compile(
+    r"(?<![^\W\d_])(?!(?:[cdk]?m|in|ft|yd|mi|sec)\.$)[^\W\d_]{2,}[\"'”’)）]?[.,;:!?。，；：！？、][\"'”’]?$"
+)
 _STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
 _COUNTED = re.compile(r"\s?(?:[^\W\d_]+|[%‰€$£])")
 _NUMBER = re.compile(r"\d[\d.,]*$")
@@ -137,7 +139,9 @@ def _is_bracketed(before: str, raised: str) -> bool:
 def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:
     base = before[-_BASE_CHARS:]
     if not (labels and set(labels) <= notes):
-        if labels and _CLAUSE_END.search(base) and not after[:1].isalpha():
+        goes_on = after[:1].isalpha() and not has_cjk(after[:1])  # the mark is of what follows
+        is_figure = bool(labels) and labels[0][0].isdigit()
+        if is_figure and _CLAUSE_END.search(base) and not goes_on:
             return True
         # A one is no power: its note is known by nothing but the mark.
         return labels == ["1"] and _parts_from_unit(base, after)

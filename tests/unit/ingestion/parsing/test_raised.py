@@ -55,10 +55,25 @@ def test_a_figure_in_brackets_is_the_label_of_a_note() -> None:
     ]
 
 
-def test_behind_the_end_of_a_clause_stands_no_power() -> None:
-    assert write(
-        f"sold worldwide.{mark_raised('15')} In “rooms”,{mark_raised('3–5')} x,{mark_raised('2')} Bonn,{mark_raised('2')}Ulm"
-    ) == ["sold worldwide [note 15]. In “rooms” [note 3–5], x,^2 Bonn,^2Ulm"]
+@pytest.mark.parametrize(
+    ("marked", "written"),
+    [
+        (
+            f"sold worldwide.{mark_raised('15')} In “rooms”,{mark_raised('3–5')} both",
+            "sold worldwide [note 15]. In “rooms” [note 3–5], both",
+        ),
+        (f"据统计，{mark_raised('15')}该地区增长。", "据统计 [注15]，该地区增长。"),
+        (f"x,{mark_raised('2')} y", "x,^2 y"),
+        (f"Bonn,{mark_raised('2')}Ulm", "Bonn,^2Ulm"),
+        (f"40 lb./in.{mark_raised('2')} of", "40 lb./in.^2 of"),
+        (f"Mag.{mark_raised('a')} Berg", "Mag.a Berg"),
+        (f"Password:{mark_raised('*')} here", "Password:* here"),
+    ],
+)
+def test_a_figure_behind_the_end_of_a_clause_is_the_mark_of_a_note(
+    marked: str, written: str
+) -> None:
+    assert write(marked) == [written]
 
 
 def test_the_mark_of_a_note_stays_in_front_of_a_word_that_nothing_counts() -> None:
