@@ -166,9 +166,10 @@ def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
     stops = _STOPS.search(before[-_BASE_CHARS:])
     end = stops[0] if stops else ""
     before = before.removesuffix(end).rstrip()
-    number = _NUMBER.search(before)
+    base = before[-_BASE_CHARS:]
+    number = _NUMBER.search(base)
     is_counting = (
-        number and not before[: number.start()][-1:].isalpha()
+        number and not base[: number.start()][-1:].isalpha()
     )  # that of BM25 counts nothing
     counted = None if end or not is_counting else _COUNTED.match(after)
     if counted and counted[0].strip().lower() not in ENGLISH_STOP_WORDS:
