@@ -38,7 +38,9 @@ from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
 _DELETED = {qn("w:del"), qn("w:moveFrom")}
 # What a reader sees in a cell.
-_SHOWN = tuple(map(qn, ("w:t", "w:drawing", "w:pict", "w:object", "w:sym", "m:t", "w:altChunk")))
+_SHOWN = tuple(
+    map(qn, ("w:t", "w:drawing", "w:pict", "w:object", "w:sym", "w:ffData", "m:t", "w:altChunk"))
+)
 _PROPERTIES = {
     qn(name)
     for name in ("w:sectPr", "w:sdtPr", "w:sdtEndPr", "w:tblPr", "w:tblGrid", "w:trPr", "w:tcPr")
@@ -168,9 +170,9 @@ class _StoryReader:
     def _table(self, element: Element) -> Iterator[Block]:
         lines = [line for line in _inside(element, qn("w:tr")) if not self._is_deleted(line)]
         inner = [cell for line in lines for cell in _inside(line, qn("w:tc"))]
-        filled = [cell for cell in inner if next(cell.iter(*_SHOWN), None) is not None]
-        if 1 in {len(inner), len(filled)}:  # a box around text
-            yield from self.blocks(filled or inner)
+        filled = sum(next(cell.iter(*_SHOWN), None) is not None for cell in inner)
+        if 1 in {len(inner), filled}:  # a box around text
+            yield from self.blocks(inner)
             return
         outer, self._anchored = self._anchored, []
         cells = self._cells(lines)

@@ -105,6 +105,10 @@ class TestWrappers:
 
         assert shown(parse(line(ticked, run(" Member, by "), chosen))) == ["☒ Member, by Train"]
 
+        boxed = f"<w:tc>{line(ticked)}</w:tc>"
+        parsed = parse(f"<w:tbl>{row(cell('Member'), boxed)}</w:tbl>")
+        assert table(parsed).rows == [["Member", "☒"]]
+
     def test_a_field_shows_its_result_and_one_that_never_ends_swallows_nothing(self) -> None:
         field = (
             '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>REF x</w:instrText></w:r>'
@@ -414,6 +418,11 @@ class TestLists:
 
 
 class TestTables:
+    def test_a_table_of_one_filled_cell_is_a_box_around_text(self) -> None:
+        empty = f"<w:tc>{line()}</w:tc>"
+        parsed = parse(f"<w:tbl>{row(empty, cell('Keep it dry.'))}{row(empty, empty)}</w:tbl>")
+        assert shown(parsed) == ["Keep it dry."]
+
     def test_a_number_merged_over_rows_is_repeated_and_said_to_be(self) -> None:
         merged, goes_on = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
         rows = (
