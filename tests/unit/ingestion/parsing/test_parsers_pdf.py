@@ -428,6 +428,9 @@ class TestRaised:
         )
         assert prose(parsed) == ["By Fernández, in `new` rooms and halls of the town."]
 
+        upright = [PdfText(300, 400, "l´age d´or", angle=90), *lines(["It lasted for years."], 600)]
+        assert "l´age d´or" in prose(read([upright]))
+
     def test_a_mark_at_the_end_of_a_line_keeps_the_words_apart(self) -> None:
         first = "The delta grew by more than forty square kilometres in a year"
         page = [
