@@ -120,7 +120,10 @@ def _is_text(content: bytes, filename: str) -> bool:
 
 
 def _serve_in_fork(channel: socket.socket, request: HostRequest, content: bytes | None) -> None:
-    """Answer a request in a forked process, which reads the file if `content` is None. Ends like that one unless it ends well: 128 + n for signal n."""
+    """Answer a request in a forked process, which reads the file if `content` is None.
+
+    Ends like that one unless it ends well: 128 + n for signal n.
+    """
     gc.freeze()  # what is loaded is left alone from here on, so the two processes share it
     number = os.fork()
     if not number:

@@ -54,6 +54,11 @@ def is_figure(text: str) -> bool:
     return digits > letters or not digits + letters or _AMOUNT.fullmatch(text) is not None
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is a figure that has digits, and no dash or sign alone."""
+    return any(map(str.isdigit, text)) and is_figure(text)
+
+
 @dataclass(slots=True)
 class _Row:
     base: float
@@ -113,11 +118,7 @@ def _cut_below(part: list[PdfWord], columns: Container[int]) -> Iterator[list[Pd
     """Cut a segment where words follow a figure, however closely, at the edge of a name in the first row."""
     first = 0
     for at, (word, right) in enumerate(pairwise(part), 1):
-        if (
-            round(right.left) in columns
-            and is_figure(word.text)
-            and any(map(str.isdigit, word.text))
-        ):
+        if round(right.left) in columns and is_number(word.text):
             yield part[first:at]
             first = at
     yield part[first:]
@@ -204,7 +205,7 @@ def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]])
         is_prefix = any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
         behind = columns[min(poor + 1, len(kept))]
         is_name = all(not at for at, _ in columns[poor]) and all(
-            at and is_figure(text) for at, text in behind
+            at and is_number(text) for at, text in behind
         )
         del kept[min(poor, len(kept) - 1) if is_prefix or is_name else max(poor - 1, 0)]
     return kept

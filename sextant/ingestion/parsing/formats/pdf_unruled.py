@@ -10,6 +10,7 @@ from sextant.ingestion.parsing.formats.pdf_alignment import (
     AlignedTable,
     align,
     is_figure,
+    is_number,
     segments,
 )
 from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, contains, unite
@@ -205,8 +206,7 @@ def _is_filled(table: AlignedTable, *, is_ruled: bool, is_mixed: bool) -> bool:
     filled = sum((one.right - one.left + 1) * (one.bottom - one.top + 1) for one in cells)
     share = filled / (table.width * table.height)
     columns = [
-        {one.is_figure and any(map(str.isdigit, one.text)) for one in others if one.left == at}
-        for at in range(1, table.width)
+        {is_number(one.text) for one in others if one.left == at} for at in range(1, table.width)
     ]
     has_amounts = share == 1 and {True} in columns
     return share >= (_FILLED_MIXED if is_mixed else _FILLED) and (

@@ -67,19 +67,30 @@ def test_where_only_space_parts_rows_a_second_line_is_of_the_row_above() -> None
 
 
 def test_a_printed_worksheet_whose_words_touch_the_figures_before_them_is_a_table() -> None:
-    rows = [
+    chiefs = [
         ("Work", "Amount", "Chief", "State"),
         ("Quay", "125,000", "Ann", "paid"),
         ("Lamps", "8,200", "Bob", "open"),
     ]
     lefts = [(70, 160, 244, 320), (70, 202, 244, 320), (70, 213.3, 244, 320)]  # figures end at 241
-    page: list[Drawn] = [
+    assert read(_at(chiefs, lefts))[0] == [[list(row) for row in chiefs]]
+
+    counts = [
+        ("Place", "Price", "Sold", "Chief"),
+        ("North", "45.00", "3", "Kim"),
+        ("South", "15.50", "9", "Lee"),
+    ]
+    edges = [(70, 150, 220, 262), (70, 190, 253.4, 262), (70, 190, 253.4, 262)]
+    assert read(_at(counts, edges))[0] == [[list(row) for row in counts]]
+
+
+def _at(rows: Sequence[Sequence[str]], lefts: Sequence[Sequence[float]]) -> list[Drawn]:
+    """Return the cells of rows at their left edges."""
+    return [
         PdfText(left, 700 - 15 * at, cell, 11)
         for at, (row, places) in enumerate(zip(rows, lefts, strict=True))
         for left, cell in zip(places, row, strict=True)
     ]
-
-    assert read(page)[0] == [[list(row) for row in rows]]
 
 
 def test_a_table_may_be_drawn_column_by_column() -> None:
