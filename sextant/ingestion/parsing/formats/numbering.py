@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from string import ascii_lowercase, ascii_uppercase
 
 BULLET = "-"
+_MOST = 10_000  # the letters of a milliardth item would take 38 MB
 _PLACEHOLDER = re.compile(r"%([1-9])")
 
 
@@ -66,7 +67,7 @@ class NumberedList:
 
 
 def format_number(number: int, style: str) -> str:
-    """Return a number from 1 in a style; decimal in those unknown.
+    """Return a number from 1 to 9,999 in a style; decimal beyond these, and in styles that are unknown.
 
     Args:
         number: counted from 1.
@@ -79,7 +80,7 @@ def format_number(number: int, style: str) -> str:
         if begin[0].isdecimal():
             return f"{number:0{len(begin[0])}}"
         write = next((one for one in _STYLES.values() if [one(1), one(2)] == begin), None)
-    return write(number) if write and number > 0 else str(number)
+    return write(number) if write and 0 < number < _MOST else str(number)
 
 
 _Writing = Callable[[int], str]
@@ -103,8 +104,6 @@ def _counting(digits: str, units: str, *, is_legal: bool = False) -> _Writing:
     """Format by counting numerals up to 9,999: 十, 十二, 一百零三; 壹拾贰 on cheques."""
 
     def write(number: int) -> str:
-        if number > 9_999:
-            return str(number)
         places = [
             digits[int(digit)] + unit if digit != "0" else digits[0]
             for digit, unit in zip(f"{number:04}", [*units[::-1], ""], strict=True)
