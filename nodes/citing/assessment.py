@@ -25,8 +25,8 @@ from sextant.nodes.citing.word_check import OF_ASKED, SHORT
 
 # The most other sentences or rows between parts that are quoted together.
 _BETWEEN = 3
-# Longer sentences (characters) are compared as a whole alone: each fact is checked against all parts.
-_LONGEST = 1_500
+# Sentences of more characters or facts are compared as a whole alone: each fact is checked against all parts.
+_LONGEST, _MOST_FACTS = 1_500, 40
 
 
 class AnswerEvidence(EvidenceIndex):
@@ -47,11 +47,11 @@ class AnswerEvidence(EvidenceIndex):
             withheld: indexes of passages that may not be cited.
         """
         hidden, chosen = frozenset(withheld), frozenset(preferred)
-        if len(sentence) > _LONGEST:
+        facts = self.find_facts(sentence) if len(sentence) <= _LONGEST else ()
+        if len(sentence) > _LONGEST or len(facts) > _MOST_FACTS:
             same = self.quoted(sentence, [one for one in self.parts if one.passage not in hidden])
             support = Support.SUPPORTED if same else Support.PARTIAL
             return Assessment(support, float(bool(same)), same)
-        facts = self.find_facts(sentence)
         if not facts:
             return Assessment(Support.UNSUPPORTED, 0.0)
         found = ValueCheck(self, sentence, facts, hidden, chosen).assess()

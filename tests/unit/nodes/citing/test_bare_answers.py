@@ -103,8 +103,8 @@ def test_words_of_a_sibling_do_not_support_an_answer(
     assert Verdict.SUPPORTED not in _verdicts(question, passage, f"{wrong[:-1]} [1].")
 
 
-def test_a_sentence_of_endless_facts_is_not_checked_fact_by_fact() -> None:
-    endless = "The ticket costs 30 EUR, " * 1_000
+@pytest.mark.parametrize("endless", ["The ticket costs 30 EUR, " * 1_000, "门票30欧，" * 50])
+def test_a_sentence_of_endless_facts_is_not_checked_fact_by_fact(endless: str) -> None:
     assert _verdicts("What does the day ticket cost?", PIER, f"{endless}12 EUR [1].") == [
         Verdict.PARTIAL
     ]
