@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 _MOST = 32  # items of one call, so that nobody waits long for its end
 _DELAY = 0.2  # seconds in which more items may come, as PostgreSQL's `commit_delay`
-_SHARE = 4  # without the delay if so many times the waiting items are all that may come
+_SHARE = 4  # no delay once a quarter of the items that may come are waiting
 
 
 class GroupCommit(Generic[T, R]):

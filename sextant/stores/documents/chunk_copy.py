@@ -169,10 +169,8 @@ async def maintain_indexes(database: Database, scope: Scope) -> bool:
     try:
         async with database.transaction(scope.user_id) as connection:
             done = await (await connection.execute(_PARTITION_SQL["promote"], graph)).fetchone()
-    except DuplicateTable:
-        return (
-            False  # another document was first, and the server's cache did not know the index yet
-        )
+    except DuplicateTable:  # another document's transaction has made the index meanwhile
+        return False
     return bool(done and done[0])
 
 
