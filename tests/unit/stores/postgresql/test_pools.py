@@ -23,7 +23,8 @@ def test_a_loop_ends_while_its_pool_still_waits_for_a_server() -> None:
         url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
 
         async def asked() -> None:
-            await Pools(Settings(_env_file=None), url, VECTOR).current()
+            pools = Pools(Settings(_env_file=None), url, VECTOR)  # a pool nobody refers to ends
+            await pools.current()
             await asyncio.get_running_loop().sock_accept(silent)
 
         loop = threading.Thread(target=asyncio.run, args=(asked(),), daemon=True)
