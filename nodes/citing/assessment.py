@@ -49,9 +49,12 @@ class AnswerEvidence(EvidenceIndex):
         hidden, chosen = frozenset(withheld), frozenset(preferred)
         facts = self.find_facts(sentence) if len(sentence) <= _LONGEST else ()
         if len(sentence) > _LONGEST or len(facts) > _MOST_FACTS:
-            same = self.quoted(sentence, [one for one in self.parts if one.passage not in hidden])
-            support = Support.SUPPORTED if same else Support.PARTIAL
-            return Assessment(support, float(bool(same)), same)
+            shown = [one for one in self.parts if one.passage not in hidden]
+            if same := self.quoted(sentence, shown):
+                return Assessment(Support.SUPPORTED, 1.0, same)
+            terms, values = terms_of(sentence), numbers_in(sentence)
+            shares = any(one.measure(terms, values) for one in shown)
+            return Assessment(Support.PARTIAL if shares else Support.UNSUPPORTED, 0.0)
         if not facts:
             return Assessment(Support.UNSUPPORTED, 0.0)
         found = ValueCheck(self, sentence, facts, hidden, chosen).assess()
