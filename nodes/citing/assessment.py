@@ -47,14 +47,9 @@ class AnswerEvidence(EvidenceIndex):
             withheld: indexes of passages that may not be cited.
         """
         hidden, chosen = frozenset(withheld), frozenset(preferred)
-        facts = self.find_facts(sentence) if len(sentence) <= _LONGEST else ()
-        if len(sentence) > _LONGEST or len(facts) > _MOST_FACTS:
-            shown = [one for one in self.parts if one.passage not in hidden]
-            if same := self.quoted(sentence, shown):
-                return Assessment(Support.SUPPORTED, 1.0, same)
-            terms, values = terms_of(sentence), numbers_in(sentence)
-            shares = any(one.measure(terms, values) for one in shown)
-            return Assessment(Support.PARTIAL if shares else Support.UNSUPPORTED, 0.0)
+        facts = self.find_facts(sentence) if len(sentence) <= _LONGEST else None
+        if facts is None or len(facts) > _MOST_FACTS:
+            return self._assess_whole(sentence, hidden)
         if not facts:
             return Assessment(Support.UNSUPPORTED, 0.0)
         found = ValueCheck(self, sentence, facts, hidden, chosen).assess()
@@ -71,6 +66,15 @@ class AnswerEvidence(EvidenceIndex):
                 if alone.support is Support.SUPPORTED:
                     return alone
         return found
+
+    def _assess_whole(self, sentence: str, hidden: Collection[int]) -> Assessment:
+        """Return how far the passages support a long sentence: supported word for word, or sharing words or numbers."""
+        shown = [one for one in self.parts if one.passage not in hidden]
+        if same := self.quoted(sentence, shown):
+            return Assessment(Support.SUPPORTED, 1.0, same)
+        terms, values = terms_of(sentence), numbers_in(sentence)
+        shares = any(one.measure(terms, values) for one in shown)
+        return Assessment(Support.PARTIAL if shares else Support.UNSUPPORTED, 0.0)
 
     def is_outdone(self, sentence: str) -> bool:
         """Return whether a bare answer stands in a sentence that answers the question clearly worse than another one.
