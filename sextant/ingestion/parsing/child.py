@@ -167,12 +167,9 @@ def restrict(limits: Limits) -> None:
         import resource
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, _cpu_limits(limits))
-    if sys.platform == "linux":
-        most = _address_space() + limits.memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    for kind, both in _resource_limits(limits).items():
+        resource.setrlimit(kind, both)
 
 
 @contextmanager
@@ -183,17 +180,26 @@ def restricted(limits: Limits) -> Iterator[None]:
     except ImportError:
         yield
         return
-    soft = {resource.RLIMIT_CORE: 0, resource.RLIMIT_CPU: _cpu_limits(limits)[0]}
-    if sys.platform == "linux":
-        soft[resource.RLIMIT_AS] = _address_space() + limits.memory_bytes
-    before = {kind: resource.getrlimit(kind) for kind in soft}
+    wanted = _resource_limits(limits)
+    before = {kind: resource.getrlimit(kind) for kind in wanted}
     try:
-        for kind, most in soft.items():
+        for kind, (most, _) in wanted.items():
             resource.setrlimit(kind, (most, before[kind][1]))
         yield
     finally:
         for kind, both in before.items():
             resource.setrlimit(kind, both)
+
+
+def _resource_limits(limits: Limits) -> dict[int, tuple[int, int]]:
+    """Return the soft and the hard limit of each resource that a parser is short of."""
+    import resource
+
+    found = {resource.RLIMIT_CORE: (0, 0), resource.RLIMIT_CPU: _cpu_limits(limits)}
+    if sys.platform == "linux":
+        most = _address_space() + limits.memory_bytes
+        found[resource.RLIMIT_AS] = (most, most)
+    return found
 
 
 def _cpu_limits(limits: Limits) -> tuple[int, int]:
