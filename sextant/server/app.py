@@ -18,11 +18,18 @@ from sextant.server.mcp import server as mcp_server
 from sextant.server.observe.metrics import Metrics, observing
 from sextant.server.openai.routes import router as openai_router
 from sextant.server.openai.schemas import describe_failure
-from sextant.server.routes import documents, graphs, knowledge, page, query
+from sextant.server.routes import (
+    documents,
+    graphs,
+    knowledge,
+    observe,
+    page,
+    query,
+)
 from sextant.server.routing import require_guards
 
 _ROUTERS = (
-    page.health_router,
+    observe.router,
     query.router,
     query.threads_router,
     openai_router,
