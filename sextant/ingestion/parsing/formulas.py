@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate, islice
 from typing import Any, TypeVar
 
 from lxml import etree
@@ -15,7 +16,9 @@ T = TypeVar("T")
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _RELATION = re.compile(r"\s*([=≠≈≡≤≥<>∈⊂⊆→⇒⇔∝≅±×÷]|:=)\s*")
-_ONE = re.compile(r"-?(?:[\d.,]+|\w)['′!%]*")
+_ONE = re.compile(r"-?(?:[\d.,]+|\w|∞)['′!%]*")
+_INDEX = re.compile(r"[\^_/](?:[\w.,∞'′!%]+|\(.*\))$")  # or a denominator
+_OPERATOR = re.compile(r"[-+/\s=<>±×]")
 _MAX_DEPTH = 100
 _STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
 _GLUE = re.compile(r"[\w)\]}!%′']")
@@ -53,12 +56,19 @@ def _script(base: str, below: str = "", above: str = "") -> str:
     """Return a base with what stands low and high behind it: `x_i^2`."""
     low = f"_{_group_term(below)}" if below else ""
     high = f"^{_group_term(above)}" if above else ""
-    return f"{base}{low}{high}"
+    return f"{_group_term(base) if '/' in base else base}{low}{high}"
 
 
 def _root(under: str, degree: str = "") -> str:
     """Return `√(x)`, or `(x)^(1/3)` of a root of another degree."""
     return f"({under})^(1/{_group_term(degree)})" if degree and degree != "2" else f"√({under})"
+
+
+def _function(name: str, of: str) -> str:
+    """Return `log(x)`, `sin x` or `cos(a/b)`."""
+    if _is_grouped(of):
+        return f"{name}{of}"
+    return f"{name}({of})" if _OPERATOR.search(of) else f"{name} {of}"
 
 
 def _accent(base: str, sign: str) -> str:
@@ -79,7 +89,7 @@ _WRITERS: Mapping[str, Callable[[str, str, str, Sign], str]] = _by_name(
         "sPre": lambda low, high, base, _: _script("", low, high) + base,
         "rad": lambda degree, under, *_: _root(under, degree),
         "mroot": lambda under, degree, *_: _root(under, degree),
-        "func": lambda name, of, *_: f"{name}{of}" if of.startswith("(") else f"{name} {of}",
+        "func": lambda name, of, *_: _function(name, of),
         "nary": lambda low, high, of, sign: f"{_script(sign('chr', '∫'), low, high)} {of}".strip(),
         "acc": lambda base, _, __, sign: _accent(base, sign("chr", "\u0302")),
         "bar": lambda base, *_: _accent(base, "\u0305"),
@@ -104,7 +114,7 @@ def join_formula(parts: Iterable[str]) -> str:
     """Join what stands side by side, so that an index or denominator ends where it ends: `v^2 S`, `a/b c`."""
     joined = ""
     for part in filter(None, parts):
-        ends_low = re.search(r"[\^_/]\S*$", joined) is not None
+        ends_low = _INDEX.search(joined) is not None
         begins_high = re.match(r"[^\s(]*[/]", part) is not None
         if joined and (ends_low or begins_high) and _GLUE.match(part) and _GLUE.match(joined[-1]):
             joined += " "
@@ -127,7 +137,16 @@ def read_omml(element: Element) -> str:
 
 def _group_term(text: str) -> str:
     text = text.strip()
-    return text if _ONE.fullmatch(text) or (text.isalnum() and text.isascii()) else f"({text})"
+    is_one = _ONE.fullmatch(text) or (text.isalnum() and text.isascii()) or _is_grouped(text)
+    return text if is_one else f"({text})"
+
+
+def _is_grouped(text: str) -> bool:
+    """Return whether the parenthesis that begins a text ends with it."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depths = accumulate((one == "(") - (one == ")") for one in text)
+    return all(depth > 0 for depth in islice(depths, len(text) - 1))
 
 
 def _content(element: Element) -> str:

@@ -41,6 +41,15 @@ def part(name: str, words: str) -> str:
             "[a, b; c, d]",
         ),
         (f"<m:sSubSup>{part('e', 'x')}{part('sub', 'i')}{part('sup', '2')}</m:sSubSup>", "x_i^2"),
+        (
+            f"<m:sSup><m:e><m:f>{part('num', '(x-c)')}{part('den', 'v')}</m:f></m:e>{part('sup', '2')}</m:sSup>",
+            "((x-c)/v)^2",
+        ),
+        (
+            f"<m:func>{part('fName', 'cos')}<m:e><m:f>{part('num', 'nx')}{part('den', 'L')}</m:f></m:e></m:func>",
+            "cos(nx/L)",
+        ),
+        (f"<m:sSup>{part('e', 'b')}{part('sup', '2')}</m:sSup>" + text("-4") + text("ac"), "b^2-4ac"),
         (f"<m:acc>{part('e', 'x')}</m:acc>", "x\u0302"),
     ],
 )  # fmt: skip
