@@ -133,8 +133,9 @@ class ModeRunner:
         companions = [name for name in spec.companions if name in self.lane_names]
         lanes = await self._run_lanes(spec, [*spec.signals, *companions], query)
         runs, ranking = lanes.runs, _Ranking([], [], {})
-        # Rescorers and rerankers read more passages than are wanted.
-        top_k = None if spec.candidates or reranker is not None else limit
+        # Rescorers and rerankers may read more passages than are wanted.
+        pairs = 0 if reranker is None else self.settings.rerank_pairs
+        top_k = max(limit, spec.candidates, pairs)
         try:
             ranking = await self._combine(spec, query, lanes, top_k)
         except (InputError, ConflictError):
@@ -176,7 +177,7 @@ class ModeRunner:
         return LaneRuns([runs[name] for name in names], by_index.timings)
 
     async def _combine(
-        self, spec: ModeSpec, query: LaneQuery, lanes: LaneRuns, top_k: int | None
+        self, spec: ModeSpec, query: LaneQuery, lanes: LaneRuns, top_k: int
     ) -> _Ranking:
         """Return one ranking of all that the lanes found, with texts, and the graph items that go with it."""
         runs, started = lanes.runs, time.perf_counter()
@@ -284,7 +285,7 @@ class ModeRunner:
         return put_reports_first(passages, reports, limit) if reports else passages[:limit]
 
     def _fuse(
-        self, spec: ModeSpec, query: LaneQuery, runs: Sequence[LaneRun], top_k: int | None
+        self, spec: ModeSpec, query: LaneQuery, runs: Sequence[LaneRun], top_k: int
     ) -> tuple[list[RetrievedItem], float | None]:
         """Return one ranking of all lanes, and the weight of the second lane if they were fused by scores."""
         found = _passages(runs, spec)

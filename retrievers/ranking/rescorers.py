@@ -99,13 +99,16 @@ class QuestionTerms:
         Half is for terms, half for pairs of adjacent terms. The terms of the title count for every sentence.
         """
         total = 2 * sum(self.terms.values())
-        title_terms = set(terms(title))
-        sentences = map(terms, _SENTENCE_END.split(text))
-        return max(self._weight(one, title_terms) for one in sentences) / total if total else 0.0
+        title_terms = self.terms.keys() & terms(title)
+        weights = [self._weight(title_terms, ())]
+        for sentence in map(terms, _SENTENCE_END.split(text)):
+            found = self.terms.keys() & sentence
+            if found:
+                weights.append(self._weight(found | title_terms, sentence))
+        return max(weights) / total if total else 0.0
 
-    def _weight(self, sentence: Sequence[str], title_terms: Set[str]) -> float:
-        found = self.terms.keys() & (title_terms | set(sentence))
-        pairs = self.pairs.keys() & set(pairwise(sentence))
+    def _weight(self, found: Set[str], sentence: Sequence[str]) -> float:
+        pairs = self.pairs.keys() & pairwise(sentence)
         return math.fsum(
             [*(self.terms[term] for term in found), *(self.pairs[pair] for pair in pairs)]
         )
