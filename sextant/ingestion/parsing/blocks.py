@@ -123,10 +123,10 @@ class Blocks:
     attachments: tuple[AttachedFile, ...] = ()
 
 
-def texts_of(block: Block) -> Iterator[str]:
-    """Yield the texts of a block: of a table those of its cells, of a picture none."""
+def texts_of(block: Block, *, once: bool = False) -> Iterator[str]:
+    """Yield the texts of a block: of a table those of its cells (`once`: without what merged ones repeat), of a picture none."""
     if isinstance(block, Table):
-        for row in block.rows:
+        for row in cells_once(block) if once else block.rows:
             yield from row
     elif not isinstance(block, Image):
         yield block.text

@@ -84,7 +84,13 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
             next_step="Open it in its program, save it again and retry.",
         ) from error
     if not (made.cuts or images or made.unread_pages):
-        raise FileEmpty("No text was found in the file.", next_step=_find_text(file_type, limits))
+        if file_type is not FileType.IMAGE:
+            way_out = "Check that it holds text."
+        elif limits.reads:
+            way_out = f"OCR found no words in it; to have it described, {_DESCRIBE}"
+        else:
+            way_out = f"{install_extra('ocr')[:-1]} to have its words read, or {_DESCRIBE}"
+        raise FileEmpty("No text was found in the file.", next_step=way_out)
     if not (limits.captions or limits.recognised):
         made = replace(made, images=tuple(images))
     if limits.recognised:
@@ -93,15 +99,6 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
         made.metadata.update(summary(limits.recognised))
     made.metadata["format"] = file_type.value
     return made
-
-
-def _find_text(file_type: FileType, limits: Limits) -> str:
-    """Return the way out for a file without text."""
-    if file_type is not FileType.IMAGE:
-        return "Check that it holds text."
-    if limits.reads:
-        return f"OCR found no words in it; to have it described, {_DESCRIBE}"
-    return f"{install_extra('ocr')[:-1]} to have its words read, or {_DESCRIBE}"
 
 
 def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
@@ -192,35 +189,23 @@ def restricted(limits: Limits) -> Iterator[None]:
 
 
 def _resource_limits(limits: Limits) -> dict[int, tuple[int, int]]:
-    """Return the soft and the hard limit of each resource that a parser is short of."""
-    import resource
-
-    found = {resource.RLIMIT_CORE: (0, 0), resource.RLIMIT_CPU: _cpu_limits(limits)}
-    if sys.platform == "linux":
-        most = _address_space() + limits.memory_bytes
-        found[resource.RLIMIT_AS] = (most, most)
-    return found
-
-
-def _cpu_limits(limits: Limits) -> tuple[int, int]:
-    """Return the CPU time at which this process is warned, and killed; what is granted is never exceeded."""
+    """Return the soft and the hard limit of each resource that a parser is short of; what is granted is never exceeded."""
     import resource
 
     until = math.ceil(time.process_time()) + limits.cpu_seconds
     _, granted = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.inf if granted == resource.RLIM_INFINITY else granted
-    return int(min(until, most)), int(min(until + 1, most))
-
-
-def _address_space() -> int:
-    import resource
-
-    # `open` would write to many memory pages, and a forked process copies each page that it writes to.
-    statm = os.open("/proc/self/statm", os.O_RDONLY)
-    try:
-        return int(os.read(statm, 64).split()[0]) * resource.getpagesize()
-    finally:
-        os.close(statm)
+    seconds = int(min(until, most)), int(min(until + 1, most))  # it is warned first, then killed
+    found = {resource.RLIMIT_CORE: (0, 0), resource.RLIMIT_CPU: seconds}
+    if sys.platform == "linux":
+        # `open` would write to many memory pages, and a forked process copies each page that it writes to.
+        statm = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            used = int(os.read(statm, 64).split()[0]) * resource.getpagesize()
+        finally:
+            os.close(statm)
+        found[resource.RLIMIT_AS] = (used + limits.memory_bytes, used + limits.memory_bytes)
+    return found
 
 
 def leave_network() -> None:

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 
 from sextant.domain.documents import Coverage
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.ingestion.parsing.blocks import (
-    Block,
-    Blocks,
-    HeadingBlock,
-    Image,
-    Paragraph,
-    Table,
-    cells_once,
-)
+from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table, texts_of
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.recount import SourcePart, recount
 from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
@@ -57,7 +49,8 @@ def measure_coverage(
         here = count_letters([text])
         if any(isinstance(block, Table) and block.repeated for block in blocks.blocks):
             # What merged cells repeat would hide what is lost.
-            here &= count_letters(once for block in blocks.blocks for once in _texts(block))
+            own = (one for block in blocks.blocks for one in texts_of(block, once=True))
+            here &= count_letters(own)
         found, lost = source.total(), (source - here).total()
         if numbers := sum(part.numbers for part in parts):
             found, lost = found + numbers, lost + max(numbers - len(_NUMBER.findall(text)), 0)
@@ -68,41 +61,26 @@ def measure_coverage(
     return coverage, (*missed, *_warn_of_furniture(coverage, omissions))
 
 
-def _texts(block: Block) -> Iterator[str]:
-    """Yield the text of a block; of a table cell by cell, without what merged cells repeat."""
-    match block:
-        case Image():
-            pass
-        case Table():
-            for row in cells_once(block):
-                yield from row
-        case _:
-            yield block.text
-
-
 def _stored(blocks: Blocks, omissions: Omissions) -> dict[str, int]:
     """Return the characters of all blocks by kind."""
     stored = Counter[str]()
     for block in blocks.blocks:
-        stored[_kind(block)] += sum(map(count_characters, _texts(block)))
+        match block:
+            case HeadingBlock():
+                kind = "heading"
+            case Table():
+                kind = "table"
+            case Paragraph():
+                kind = str(block.kind)
+            case _:
+                kind = "caption"
+        stored[kind] += sum(map(count_characters, texts_of(block, once=True)))
     for kind, number in omissions.inline.items():
         around = "text" if stored["text"] >= number else "table"
         moved = min(number, stored[around])
         stored[around] -= moved
         stored[str(kind)] += moved
     return dict(+stored)
-
-
-def _kind(block: Block) -> str:
-    match block:
-        case HeadingBlock():
-            return "heading"
-        case Table():
-            return "table"
-        case Paragraph():
-            return str(block.kind)
-        case _:
-            return "caption"
 
 
 def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:

@@ -20,7 +20,6 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import NoReturn
 
 import msgspec
 
@@ -70,8 +69,13 @@ def main() -> None:
         while head := bytes(receive(channel, int.from_bytes(receive(channel, 4)))):
             request = HostRequest.of(head)
             _load(request)
-            content = bytes(receive(channel, request.size)) if _may_be_small_text(request) else None
-            if content is not None and _is_text(content, request.filename):
+            content, is_text = None, False
+            is_small = not request.page and request.size <= _SMALL
+            if is_small and type_of_name(request.filename) in _TEXTS:
+                content = bytes(receive(channel, request.size))
+                with suppress(FileRejected):  # an empty file or an error is for the forked process
+                    is_text = b"\0" not in content and detect(content, request.filename) in _TEXTS
+            if content is not None and is_text:
                 with child.restricted(request.limits):
                     _answer(channel, content, request)
             else:
@@ -107,18 +111,6 @@ def _load(request: HostRequest) -> None:
         parser_for(file_type)
 
 
-def _may_be_small_text(request: HostRequest) -> bool:
-    """Return whether a file is a small text by its name."""
-    return not request.page and request.size <= _SMALL and type_of_name(request.filename) in _TEXTS
-
-
-def _is_text(content: bytes, filename: str) -> bool:
-    """Return whether a file that is named as a text is one; an empty file or an error is for the forked process."""
-    with suppress(FileRejected):
-        return b"\0" not in content and detect(content, filename) in _TEXTS
-    return False
-
-
 def _serve_in_fork(channel: socket.socket, request: HostRequest, content: bytes | None) -> None:
     """Answer a request in a forked process, which reads the file if `content` is None.
 
@@ -126,25 +118,20 @@ def _serve_in_fork(channel: socket.socket, request: HostRequest, content: bytes 
     """
     gc.freeze()  # what is loaded is left alone from here on, so the two processes share it
     number = os.fork()
-    if not number:
-        _serve_and_end(channel, request, content)
+    if not number:  # it leaves without the clean-up that belongs to the host
+        code = 1
+        try:
+            child.die_with_parent()
+            child.restrict(request.limits)
+            if content is None:
+                content = bytes(receive(channel, request.size))
+            _answer(channel, content, request)
+            code = 0
+        finally:
+            os._exit(code)
     _, status = os.waitpid(number, 0)
     if status:
         sys.exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else 1)
-
-
-def _serve_and_end(channel: socket.socket, request: HostRequest, content: bytes | None) -> NoReturn:
-    """Answer a request and leave the process, without the clean-up that belongs to the host."""
-    code = 1
-    try:
-        child.die_with_parent()
-        child.restrict(request.limits)
-        if content is None:
-            content = bytes(receive(channel, request.size))
-        _answer(channel, content, request)
-        code = 0
-    finally:
-        os._exit(code)
 
 
 def _answer(channel: socket.socket, content: bytes, request: HostRequest) -> None:

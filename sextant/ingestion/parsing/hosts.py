@@ -110,7 +110,12 @@ class ParserHosts:
             host = self._idle.pop()
             if await host.is_ready():
                 return host
-        host = await _start()
+        starting = asyncio.ensure_future(asyncio.to_thread(_Host))
+        try:
+            host = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            (await starting).end()
+            raise
         if not await host.is_ready():
             raise HostEnded(await asyncio.to_thread(host.wait))
         return host
@@ -184,16 +189,6 @@ class _Host:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-
-
-async def _start() -> _Host:
-    """Return a new host; if this call is cancelled while it starts, it is ended."""
-    starting = asyncio.ensure_future(asyncio.to_thread(_Host))
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        (await starting).end()
-        raise
 
 
 def _end_all(hosts: list[_Host]) -> None:
@@ -296,14 +291,12 @@ async def _draft(
             f"Parsing took longer than {limits.wall_seconds:g} s.", "WALL_SECONDS"
         ) from error
     except HostEnded as error:
-        raise _crash(error.status, limits) from error
+        if error.status in {128 + signal.SIGXCPU, 128 + signal.SIGKILL, -signal.SIGXCPU}:
+            seconds = f"{limits.cpu_seconds} s of CPU"
+            raise _over_limit(f"Parsing took more than {seconds}.", "CPU_SECONDS") from error
+        message = "The parser ran out of memory or crashed on this file."
+        raise _over_limit(message, "MEMORY_BYTES") from error
     return await asyncio.to_thread(lambda: from_wire(body_of(answer)))
-
-
-def _crash(status: int, limits: Limits) -> FileUnsafe:
-    if status - 128 in {signal.SIGXCPU, signal.SIGKILL} or status == -signal.SIGXCPU:
-        return _over_limit(f"Parsing took more than {limits.cpu_seconds} s of CPU.", "CPU_SECONDS")
-    return _over_limit("The parser ran out of memory or crashed on this file.", "MEMORY_BYTES")
 
 
 def _over_limit(message: str, setting: str) -> FileUnsafe:

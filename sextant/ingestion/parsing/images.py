@@ -129,7 +129,12 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
     once, however often it is shown; small ones are decoration; what cannot be decoded is left out. A warning says
     how many were not looked at.
     """
-    blocks = replace(blocks, warnings=(*blocks.warnings, *_metafiles_in(blocks)))
+    contents = (block.content for block in blocks.blocks if isinstance(block, Image))
+    drawings = {hashlib.sha256(content).digest() for content in contents if is_metafile(content)}
+    if drawings:
+        params = {"images": count(len(drawings), "image")}
+        not_read = CodedWarning(WarningCode.METAFILES_NOT_READ, params)
+        blocks = replace(blocks, warnings=(*blocks.warnings, not_read))
     if not limits.images:
         return _without_images(blocks, limits), []
     found: dict[str, FoundImage] = {}
@@ -155,14 +160,6 @@ def not_looked_at(images: int) -> tuple[CodedWarning, ...]:
         return ()
     params = {"images": count(images, "image")}
     return (CodedWarning(WarningCode.IMAGES_NOT_LOOKED_AT, params),)
-
-
-def _metafiles_in(blocks: Blocks) -> tuple[CodedWarning, ...]:
-    """Return the warning that drawings of a format which is not read were left out."""
-    images = (block.content for block in blocks.blocks if isinstance(block, Image))
-    drawings = {hashlib.sha256(content).digest() for content in images if is_metafile(content)}
-    params = {"images": count(len(drawings), "image")}
-    return (CodedWarning(WarningCode.METAFILES_NOT_READ, params),) if drawings else ()
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
@@ -191,7 +188,12 @@ def _describe_image(
     sha256 = picture.sha256
     if len(found) < limits.images:
         found[sha256] = FoundImage(sha256, picture.jpeg, image.alt, image.is_read)
-    caption, words = limits.captions.get(sha256, ""), _words_in(sha256, limits)
+    caption, words = limits.captions.get(sha256, ""), ""
+    if sha256 in limits.recognised:
+        # Only here, since most files hold no such image.
+        from sextant.ingestion.parsing.formats.scans import lay_out_picture
+
+        words = lay_out_picture(OcrPage.from_json(limits.recognised[sha256]))
     placed[sha256] = bool(words) or image.is_read
     if text := "\n".join(filter(None, (image.alt, caption))):
         yield Caption(text, image.page)
@@ -199,31 +201,15 @@ def _describe_image(
         yield Caption(words, image.page, by_ocr=True)
 
 
-def _words_in(sha256: str, limits: Limits) -> str:
-    """Return what OCR read in an image, paragraph by paragraph."""
-    if sha256 not in limits.recognised:
-        return ""
-    # Only here, since most files hold no such image.
-    from sextant.ingestion.parsing.formats.scans import lay_out_picture
-
-    return lay_out_picture(OcrPage.from_json(limits.recognised[sha256]))
-
-
 def _read(image: Image, limits: Limits) -> EncodedPicture | None:
     edge = max(limits.image_edge, OCR_EDGE) if limits.reads else limits.image_edge
     bounds = PictureLimits(limits.image_bytes, limits.image_pixels, edge)
     try:
-        picture = (
-            _read_scan(image.content, bounds)
-            if is_scan(image.content)
-            else read_picture(image.content, bounds)
-        )
+        if is_scan(image.content):  # the first page of a TIFF, or a BMP
+            shown = decode_page(image.content, 1, bounds)
+            picture = EncodedPicture(as_jpeg(shown), shown.width, shown.height)
+        else:
+            picture = read_picture(image.content, bounds)
     except FileRejected:
         return None
     return picture if min(picture.width, picture.height) >= limits.smallest_edge else None
-
-
-def _read_scan(content: bytes, bounds: PictureLimits) -> EncodedPicture:
-    """Return the first page of a TIFF, or a BMP."""
-    image = decode_page(content, 1, bounds)
-    return EncodedPicture(as_jpeg(image), image.width, image.height)

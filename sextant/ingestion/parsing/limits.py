@@ -116,7 +116,6 @@ _UNREADABLE = {
     expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING],
     expat.errors.codes[expat.errors.XML_ERROR_INCORRECT_ENCODING],
 }
-_UNLOCK_STEP = "Remove the password in its program and try again."
 
 
 def check_size(content: bytes, filename: str, limits: Limits) -> None:
@@ -164,18 +163,17 @@ def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits, *, is_of
     allowed = min(limits.zip_inflated_bytes, size * limits.zip_ratio)
     inflated = 0
     for entry in entries:
-        _check_entry(entry)
+        if entry.flag_bits & _ENCRYPTED_FLAG:
+            raise FileEncrypted(
+                "The file is protected by a password.",
+                next_step="Remove the password in its program and try again.",
+            )
+        if _ARCHIVE_PART.search(entry.filename) and not _EMBEDDED.match(entry.filename):
+            raise FileUnsafe(
+                f"The file holds another archive ({entry.filename}).",
+                next_step="Take the inner file out and ingest it by itself.",
+            )
         inflated += _inflate(archive, entry, allowed - inflated, limits, is_office=is_office)
-
-
-def _check_entry(entry: zipfile.ZipInfo) -> None:
-    if entry.flag_bits & _ENCRYPTED_FLAG:
-        raise FileEncrypted("The file is protected by a password.", next_step=_UNLOCK_STEP)
-    if _ARCHIVE_PART.search(entry.filename) and not _EMBEDDED.match(entry.filename):
-        raise FileUnsafe(
-            f"The file holds another archive ({entry.filename}).",
-            next_step="Take the inner file out and ingest it by itself.",
-        )
 
 
 def _inflate(

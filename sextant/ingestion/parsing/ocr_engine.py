@@ -56,10 +56,20 @@ def recognise(content: bytes, page: int, limits: Limits) -> OcrPage:
         FileBroken: it cannot be decoded, or the page cannot be drawn.
     """
     engine = load()
-    if b"%PDF-" in content[:1024]:
-        return _recognise_pdf(engine, content, page)
-    bounds = PictureLimits(limits.file_bytes, limits.image_pixels, OCR_EDGE)
-    return engine.read(decode_page(content, page, bounds))
+    if b"%PDF-" not in content[:1024]:
+        bounds = PictureLimits(limits.file_bytes, limits.image_pixels, OCR_EDGE)
+        return engine.read(decode_page(content, page, bounds))
+    import pypdfium2 as pdfium
+
+    try:
+        document = pdfium.PdfDocument(content)
+        document.init_forms()
+        drawn = document[page - 1]
+        scale = min(OCR_EDGE / max(drawn.get_size()), _SHARPEST)
+        image = drawn.render(scale=scale, no_smoothtext=False).to_pil()
+    except (pdfium.PdfiumError, ValueError) as error:
+        raise FileBroken(f"Page {page} cannot be drawn ({error}).") from error
+    return engine.read(image, scale)
 
 
 @cache
@@ -113,7 +123,15 @@ class OcrEngine:
         """Return the lines of a picture; `scale`: its pixels for each unit of what it is a picture of."""
         import numpy as np
 
-        pixels = _padded(np.asarray(image.convert("RGB"))[:, :, ::-1])
+        # White at the right and below of what is tiny or narrow: RapidOCR enlarges it until the shorter edge has 736
+        # pixels, and of a single column of letters would make a picture of many times the memory of a page.
+        right = max(_SMALLEST, -(-image.height // _NARROW)) - image.width
+        below = _SMALLEST - image.height
+        pixels: Pixels = np.pad(
+            np.asarray(image.convert("RGB"))[:, :, ::-1],
+            ((0, max(below, 0)), (0, max(right, 0)), (0, 0)),
+            constant_values=255,
+        )
         size = (image.width / scale, image.height / scale)
         try:
             record: dict[str, Any] = {}
@@ -182,32 +200,3 @@ def _size(box: tuple[Point, ...]) -> tuple[float, float]:
         ((right - left) ** 2 + (first - top) ** 2) ** 0.5,
         ((box[2][0] - right) ** 2 + (bottom - first) ** 2) ** 0.5,
     )
-
-
-def _padded(pixels: Pixels) -> Pixels:
-    """Return the picture with white at its right and below, where it is tiny or narrow.
-
-    RapidOCR enlarges what it reads until the shorter edge has 736 pixels: of a single column of letters it would
-    make a picture of many times the memory of a page.
-    """
-    import numpy as np
-
-    height, width = pixels.shape[:2]
-    right = max(_SMALLEST, -(-height // _NARROW)) - width
-    below = _SMALLEST - height
-    room = ((0, max(below, 0)), (0, max(right, 0)), (0, 0))
-    return np.pad(pixels, room, constant_values=255)
-
-
-def _recognise_pdf(engine: OcrEngine, content: bytes, number: int) -> OcrPage:
-    import pypdfium2 as pdfium
-
-    try:
-        document = pdfium.PdfDocument(content)
-        document.init_forms()
-        page = document[number - 1]
-        scale = min(OCR_EDGE / max(page.get_size()), _SHARPEST)
-        image = page.render(scale=scale, no_smoothtext=False).to_pil()
-    except (pdfium.PdfiumError, ValueError) as error:
-        raise FileBroken(f"Page {number} cannot be drawn ({error}).") from error
-    return engine.read(image, scale)

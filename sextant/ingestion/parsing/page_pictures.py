@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -36,9 +37,16 @@ def draw_page(content: bytes, filename: str, number: int, limits: Limits) -> byt
     """
     match detect(content, filename):
         case FileType.PDF:
-            picture = _draw_pdf(content, number, limits.page_edge)
+            with closing(open_document(content)) as document:
+                _check_number(number, len(document))
+                document.init_forms()
+                page = document[number - 1]
+                scale = min(limits.page_edge / max(*page.get_size(), 1.0), _MAX_SCALE)
+                picture: Image.Image = page.render(scale=scale).to_pil().convert("RGB")
         case FileType.IMAGE:
-            picture = _draw_image(content, number, limits)
+            bounds = PictureLimits(limits.file_bytes, limits.image_pixels, limits.page_edge)
+            _check_number(number, count_pages(content, bounds))
+            picture = decode_page(content, number, bounds)
         case other:
             raise PageNotFound(
                 f"A file of the format {other.value} has no pages.",
@@ -48,25 +56,6 @@ def draw_page(content: bytes, filename: str, number: int, limits: Limits) -> byt
     written = BytesIO()
     picture.save(written, "WEBP", quality=_QUALITY, method=_FASTEST)
     return written.getvalue()
-
-
-def _draw_pdf(content: bytes, number: int, edge: int) -> Image.Image:
-    document = open_document(content)
-    try:
-        _check_number(number, len(document))
-        document.init_forms()
-        page = document[number - 1]
-        longest = max(*page.get_size(), 1.0)
-        picture: Image.Image = page.render(scale=min(edge / longest, _MAX_SCALE)).to_pil()
-        return picture.convert("RGB")
-    finally:
-        document.close()
-
-
-def _draw_image(content: bytes, number: int, limits: Limits) -> Image.Image:
-    bounds = PictureLimits(limits.file_bytes, limits.image_pixels, limits.page_edge)
-    _check_number(number, count_pages(content, bounds))
-    return decode_page(content, number, bounds)
 
 
 def _check_number(number: int, pages: int) -> None:

@@ -100,14 +100,14 @@ class _WordFinder:
             near, key=lambda at: at - drawn if at >= drawn else _BACK * (drawn - at)
         ):
             counts = None if self._is_placed[place] else self._match(stored, place)
+            if not counts:
+                continue
+            after, place_after = stored + counts[0], place + counts[1]
+            is_end = self._is_table or after == len(self._stored)
             is_near = drawn <= place <= drawn + _NEAR
-            if counts and (is_near or self._goes_on(stored + counts[0], place + counts[1])):
+            if is_near or is_end or self._match(after, place_after):
                 return place, counts
         return drawn, None
-
-    def _goes_on(self, stored: int, drawn: int) -> bool:
-        is_end = self._is_table or stored == len(self._stored)
-        return is_end or self._match(stored, drawn) is not None
 
     @cached_property
     def _by_beginning(self) -> dict[str, list[int]]:

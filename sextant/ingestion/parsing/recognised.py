@@ -124,7 +124,9 @@ def _turn_line(line: OcrLine, page: OcrPage) -> OcrLine:
 def _level(lines: Sequence[OcrLine]) -> Sequence[OcrLine]:
     """Turn lines that lean alike back, around the page's corner."""
     long = [line for line in lines if line.box[2] - line.box[0] > _LONG * line.height]
-    angle = median(map(_slope, long or lines)) if lines else 0.0
+    ends = [line.corners[:2] for line in long or lines]
+    slopes = [math.atan2(bottom - top, right - left) for (left, top), (right, bottom) in ends]
+    angle = median(slopes) if slopes else 0.0
     if abs(math.degrees(angle)) < _LEVEL:
         return lines
     cosine, sine = math.cos(-angle), math.sin(-angle)
@@ -135,11 +137,6 @@ def _level(lines: Sequence[OcrLine]) -> Sequence[OcrLine]:
         )
         for line in lines
     ]
-
-
-def _slope(line: OcrLine) -> float:
-    (left, top), (right, bottom), *_ = line.corners
-    return math.atan2(bottom - top, right - left)
 
 
 @dataclass(frozen=True, slots=True)

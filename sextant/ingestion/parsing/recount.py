@@ -9,7 +9,7 @@ import json
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape, unescape
@@ -75,11 +75,14 @@ def recount(content: bytes, file_type: FileType) -> list[SourcePart] | None:
 
     What is damaged is passed over, as the parser says so: a second count never costs the file.
     """
-    read = _READERS.get(file_type)
-    if read is None:
-        return None
     try:
-        return [part for part in read(content) if part.text or part.numbers]
+        if whole := _WHOLE.get(file_type):
+            parts: Iterable[SourcePart] = [SourcePart("", whole(content))]
+        elif read := _READERS.get(file_type):
+            parts = read(content)
+        else:
+            return None
+        return [part for part in parts if part.text or part.numbers]
     except Exception:  # noqa: BLE001 - readers of damaged files raise anything
         return None
 
@@ -111,19 +114,7 @@ def _xlsx(content: bytes) -> Iterator[SourcePart]:
         yield SourcePart(name, " ".join(words), numbers)
 
 
-def _html(content: bytes) -> Iterator[SourcePart]:
-    yield SourcePart("", _html_text(decode(content, charset_of_page(content)).text))
-
-
-def _text(content: bytes) -> Iterator[SourcePart]:
-    yield SourcePart("", decode(content).text)
-
-
-def _markdown(content: bytes) -> Iterator[SourcePart]:
-    yield SourcePart("", _marked_text(decode(content).text))
-
-
-def _json(content: bytes) -> Iterator[SourcePart]:
+def _json(content: bytes) -> str:
     text = decode(content).text
     try:
         values = [json.loads(text, parse_int=str, parse_float=str)]
@@ -141,7 +132,7 @@ def _json(content: bytes) -> Iterator[SourcePart]:
             todo.extend(value)
         elif isinstance(value, str):
             found.append(value)
-    yield SourcePart("", " ".join([*names, *found]))
+    return " ".join([*names, *found])
 
 
 def _odf(content: bytes) -> Iterator[SourcePart]:
@@ -161,9 +152,9 @@ def _epub(content: bytes) -> Iterator[SourcePart]:
                 yield SourcePart(name, _html_text(page))
 
 
-def _xml(content: bytes) -> Iterator[SourcePart]:
+def _xml(content: bytes) -> str:
     text = unescape(_TAG.sub(" ", _XML_ASIDE.sub(" ", decode(content).text)))
-    yield SourcePart("", _html_text(text))  # feeds hold HTML as text
+    return _html_text(text)  # feeds hold HTML as text
 
 
 def _ipynb(content: bytes) -> Iterator[SourcePart]:
@@ -252,15 +243,18 @@ def _runs(element: Any) -> str:  # noqa: ANN401 - of lxml
     return " ".join(run.text or "" for run in element.iter("{*}t", "{*}delText"))
 
 
+_WHOLE: Mapping[FileType, Callable[[bytes], str]] = {
+    FileType.HTML: lambda content: _html_text(decode(content, charset_of_page(content)).text),
+    FileType.TXT: lambda content: decode(content).text,
+    FileType.CSV: lambda content: decode(content).text,
+    FileType.MARKDOWN: lambda content: _marked_text(decode(content).text),
+    FileType.JSON: _json,
+    FileType.XML: _xml,
+}
 _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {
     FileType.DOCX: _office,
     FileType.PPTX: _office,
     FileType.XLSX: _xlsx,
-    FileType.HTML: _html,
-    FileType.TXT: _text,
-    FileType.MARKDOWN: _markdown,
-    FileType.CSV: _text,
-    FileType.JSON: _json,
     FileType.EML: _eml,
     FileType.MHTML: _eml,
     FileType.MSG: _msg,
@@ -268,6 +262,5 @@ _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {
     FileType.ODS: _odf,
     FileType.ODP: _odf,
     FileType.EPUB: _epub,
-    FileType.XML: _xml,
     FileType.IPYNB: _ipynb,
 }

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TypeVar
 
 from sextant.domain.documents import HeadingSource
@@ -131,7 +131,11 @@ class Omissions:
 
     def warnings(self) -> tuple[CodedWarning, ...]:
         """Return a warning for the parts, one for damaged ones and one for the text, each if there were any."""
-        parts = [self._count(kind, number) for kind, number in self._parts.items()]
+        parts = list[object]()
+        for kind, number in self._parts.items():
+            places = [*self._places[kind]]
+            more = len(places) > _MOST_NAMED
+            parts.append(count(number, kind, places[:_MOST_NAMED], more=more))
         damaged = name_some(self._damaged)
         texts = [count(number, reason) for reason, number in self._characters.items() if number]
         named = (
@@ -140,10 +144,6 @@ class Omissions:
             (WarningCode.TEXT_LEFT_OUT, "characters", texts),
         )
         return tuple(CodedWarning(code, {name: value}) for code, name, value in named if value)
-
-    def _count(self, kind: str, number: int) -> object:
-        indices = list(self._places[kind])
-        return count(number, kind, indices[:_MOST_NAMED], more=len(indices) > _MOST_NAMED)
 
 
 def finish_blocks(
@@ -350,8 +350,9 @@ def render_table(table: Table) -> tuple[list[str], int]:
     Empty rows and columns are dropped. A header of several rows is one line, in which each column has the words
     of all of them, so that a name can be read by itself; a title row in it stays above that.
     """
-    written = enumerate(map(_cells, table.rows))
-    rows = _without_empty([_mark_merged(cells, at, table) for at, cells in written])
+    marked = [_write_row(row, at, table) for at, row in enumerate(table.rows)]
+    columns = zip_longest(*filter(any, marked), fillvalue="")
+    rows = [[*row] for row in zip(*filter(any, columns), strict=True)]
     if not rows:
         return [], 0
     # Where a file marks every row as names, the first one is.
@@ -367,30 +368,17 @@ def render_table(table: Table) -> tuple[list[str], int]:
     return lines, header
 
 
-def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
-    width = max((len(row) for row in rows), default=0)
-    padded = [row + [""] * (width - len(row)) for row in rows if any(row)]
-    filled = [index for index in range(width) if any(row[index] for row in padded)]
-    return [[row[index] for index in filled] for row in padded]
-
-
-def _mark_merged(cells: list[str], at: int, table: Table) -> list[str]:
-    """Return the cells of a row below the names, marked where they repeat a merged cell, or where one is across all."""
+def _write_row(row: Sequence[str], at: int, table: Table) -> list[str]:
+    """Return the cells of a row; below the names marked where they repeat a merged cell, or where one is across all."""
+    cells = [" ".join(_tidy(text).split()).replace("|", "\\|") for text in row]
     if at < table.header_rows:
         return cells
     repeated = [(at, column) in table.repeated for column in range(len(cells))]
-    is_across = len(cells) > 1 and all(
-        not cell and again for cell, again in zip(cells[1:], repeated[1:], strict=True)
-    )
+    is_across = len(cells) > 1 and all(repeated[1:]) and not any(cells[1:])
     if is_across and cells[0] and table.header_rows:
         return mark_across(cells)
-    return [
-        mark_repeated(cell) if again else cell for cell, again in zip(cells, repeated, strict=True)
-    ]
-
-
-def _cells(row: Sequence[str]) -> list[str]:
-    return [" ".join(_tidy(text).split()).replace("|", "\\|") for text in row]
+    marked = zip(cells, repeated, strict=True)
+    return [mark_repeated(cell) if again else cell for cell, again in marked]
 
 
 def _tidy(text: str) -> str:

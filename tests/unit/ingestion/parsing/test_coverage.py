@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
@@ -276,10 +276,10 @@ def test_a_warning_is_worded_in_both_languages(code: WarningCode) -> None:
 
 
 def test_a_second_count_that_fails_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: bytes) -> Iterator[recount.SourcePart]:
+    def fail(_: bytes) -> str:
         raise KeyError
 
-    monkeypatch.setattr(recount, "_READERS", {FileType.TXT: fail})
+    monkeypatch.setattr(recount, "_WHOLE", {FileType.TXT: fail})
 
     coverage, warnings = coverage_of(FILES["a.txt"](), "a.txt")
 
