@@ -318,10 +318,11 @@ def _times(parts: Sequence[tuple[str, _FormatToken]], seconds: float, section: _
     seconds = round(seconds + 1e-9, min(max(decimals, default=0), 3))
     whole = int(seconds)
     units = {"h": (whole // 3600, 24), "n": (whole // 60, 60), "s": (whole, 60)}
-    half = "PM" if whole // 3600 % 24 >= 12 else "AM"
+    is_afternoon = whole // 3600 % 24 >= 12
     shown = list[str]()
     for kind, token in parts:
         if kind not in units:
+            half = token.text.upper().split("/")[-1 if is_afternoon else 0]
             others = {"half": half, "literal": token.text, "sign": token.text}
             shown.append(others.get(token.kind, ""))
             continue

@@ -55,6 +55,9 @@ _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of
 _GAP = 1.5  # in sizes of letters: one that no justified line has
 
 _UNPRINTABLE = 0.02  # of the characters, at most
+# `ThaŶk Ǉou`: fonts that name glyphs by their numbers have capitals of far alphabets inside of words.
+_MISNAMED = re.compile(f"[a-zß-ɏ][{''.join(filter(str.isupper, map(chr, range(0x100, 0x250))))}]")
+_MOST_MISNAMED = 0.1  # of the words
 
 _TURN = 0.02  # the slope of letters that do not stand upright
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
@@ -180,6 +183,8 @@ class Page:
 
         PDFium takes unmapped codes for characters; among wrong characters some are always unprintable.
         """
+        if len(_MISNAMED.findall(self.text)) > _MOST_MISNAMED * len(self._starts):
+            return False
         unknown = sum(
             raw.FPDFText_HasUnicodeMapError(self._text, (run.start + run.end) // 2) == 1
             for run in (line.runs[0] for line in lines)

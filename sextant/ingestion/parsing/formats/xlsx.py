@@ -160,7 +160,21 @@ _MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
 _MOST_MERGES = 10_000
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
-_AS_EXCEL = {"47": "mm:ss.0"}  # in place of "mmss.0", which the standard has by mistake
+# In place of "mmss.0", which the standard has by mistake, and those of Chinese Excel, which write no code.
+_AS_EXCEL = {"47": "mm:ss.0"} | {
+    number: code
+    for numbers, code in (
+        ("27 36 50 52 57", 'yyyy"年"m"月"'),
+        ("28 29 51 53 54 58", 'm"月"d"日"'),
+        ("30", "m-d-yy"),
+        ("31", 'yyyy"年"m"月"d"日"'),
+        ("32", 'h"时"mm"分"'),
+        ("33", 'h"时"mm"分"ss"秒"'),
+        ("34 55", '上午/下午h"时"mm"分"'),
+        ("35 56", '上午/下午h"时"mm"分"ss"秒"'),
+    )
+    for number in numbers.split()
+}
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
@@ -207,7 +221,7 @@ class Workbook:
         }
         self._strings = [*map(self._text, self._shared("sharedStrings", "{*}si"))]
         codes = {
-            one.get("numFmtId", ""): one.get("formatCode", "")
+            one.get("numFmtId", ""): one.get("formatCode") or GENERAL
             for one in self._shared("styles", "{*}numFmts/{*}numFmt")
         }
         codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | _AS_EXCEL | codes

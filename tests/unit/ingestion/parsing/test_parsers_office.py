@@ -218,6 +218,27 @@ class TestExcel:
             [["型号", "单价", "", "折扣"], ["H3", "386000", "", "15%"]], [["部件", "库存"], ["BM-40", "14"]],
         ]  # fmt: skip
 
+    def test_formats_without_a_code_are_those_of_chinese_excel_or_general(self) -> None:
+        book = openpyxl.Workbook()
+        book.active.append(["到货日期", "数量"])
+        book.active.append([dt.date(2024, 3, 15), 7])
+        book.active.append([dt.date(2024, 4, 1), 9])
+        book.active["A2"].number_format = book.active["A3"].number_format = "0"  # of number 1
+        saved, content = io.BytesIO(), io.BytesIO()
+        book.save(saved)
+        with zipfile.ZipFile(saved) as source, zipfile.ZipFile(content, "w") as target:
+            for name in source.namelist():
+                part = source.read(name)
+                if name == "xl/styles.xml":
+                    part = part.replace(b'numFmtId="1"', b'numFmtId="31"')
+                    empty = b'<numFmts count="1"><numFmt numFmtId="0" formatCode=""/></numFmts>'
+                    part = re.sub(rb"(<numFmts.*)?(?=<fonts)", empty, part, count=1)
+                target.writestr(name, part)
+
+        parsed = parser_for(FileType.XLSX)(content.getvalue(), LIMITS)
+
+        assert tables(parsed) == [[["到货日期", "数量"], ["2024-03-15", "7"], ["2024-04-01", "9"]]]
+
     def test_merged_cells_stand_in_every_row_and_a_title_across_stands_once(self) -> None:
         book = openpyxl.Workbook()
         sheet = book.active

@@ -836,6 +836,14 @@ class TestRefused:
         with pytest.raises(FileEmpty, match="which letters"):
             parse(content, LIMITS)
 
+    def test_letters_with_a_wrong_meaning_are_refused(self) -> None:
+        content = write_pdf(
+            [[PdfText(70, 700, "\u0100The gate opeŶs for ǁalkiŶg aŶd cyĐliŶg at siǆ.")]]
+        )
+
+        with pytest.raises(FileEmpty, match="which letters"):
+            parse(content, LIMITS)
+
     def test_some_letters_without_meaning_are_counted(self) -> None:
         parsed = read([[*lines(["The gate opens at six."]), PdfText(70, 700, "每天\0点关门。")]])
 
