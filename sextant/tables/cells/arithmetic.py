@@ -218,23 +218,6 @@ def difference(one: CellValue, other: CellValue) -> Decimal:
     return _EXACT.subtract(one.number, other.number).copy_abs()
 
 
-def change(old: CellValue, new: CellValue) -> Decimal:
-    """Return new − old."""
-    return _EXACT.subtract(new.number, old.number)
-
-
-def ratio(one: CellValue, other: CellValue) -> tuple[Decimal, bool]:
-    """Return the quotient of two numbers with four digits, and whether it is rounded.
-
-    Args:
-        one: the dividend.
-        other: the divisor, not zero.
-    """
-    quotient = _DIVIDING.divide(one.number, other.number)
-    shown = quotient.quantize(Decimal("0.0001"), ROUND_HALF_EVEN, _DIVIDING)
-    return _plain(shown), shown != quotient
-
-
 def relate(values: Sequence[CellValue], operation: Operation) -> tuple[str, bool] | None:
     """Return the result over cells of a statement as text, and whether it is rounded.
 
@@ -248,15 +231,17 @@ def relate(values: Sequence[CellValue], operation: Operation) -> tuple[str, bool
     if len(units) > 1 or len(numbers) < len(values) or max(numbers) < 0 or is_unsure:
         return None
     first, last = values[0], values[-1]
+    change = _EXACT.subtract(last.number, first.number)
     if operation is Operation.GROWTH:
-        return percentage(change(first, last), first.number)
+        return percentage(change, first.number)
     if operation is Operation.PART:
         return percentage(first.number, last.number)
     if operation is Operation.RATIO:
-        number, rounded = ratio(first, last)
-        return f"{number:,f}", rounded
+        quotient = _DIVIDING.divide(first.number, last.number)
+        shown = quotient.quantize(Decimal("0.0001"), ROUND_HALF_EVEN, _DIVIDING)
+        return f"{_plain(shown):,f}", shown != quotient
     rounded = False
-    number = change(first, last) if operation is Operation.CHANGE else sum_of(values)
+    number = change if operation is Operation.CHANGE else sum_of(values)
     if operation is Operation.MEAN:
         number, rounded = _quotient(number, len(values))
     return _format_in_unit(number, next(iter(units), ("", ""))), rounded
@@ -317,16 +302,14 @@ def _key(column: Column, row: int) -> Decimal:
 def _quotient(total: Decimal, count: int) -> tuple[Decimal, bool]:
     """Return the quotient, and whether it is rounded because its digits do not end."""
     quotient = _DIVIDING.divide(total, Decimal(count))
-    if _DIVIDING.multiply(quotient, Decimal(count)) == total and not _endless(quotient):
+    if _DIVIDING.multiply(quotient, Decimal(count)) == total and (
+        len(quotient.as_tuple().digits) < _DIVIDING.prec
+    ):
         return _plain(quotient), False
     exponent = total.as_tuple().exponent
     digits = max(-exponent, 0) if isinstance(exponent, int) else 0
     step = Decimal(1).scaleb(-(digits + _MORE_DIGITS))
     return quotient.quantize(step, ROUND_HALF_EVEN, _DIVIDING), True
-
-
-def _endless(quotient: Decimal) -> bool:
-    return len(quotient.as_tuple().digits) >= _DIVIDING.prec
 
 
 def _plain(number: Decimal) -> Decimal:

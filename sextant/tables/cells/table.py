@@ -61,9 +61,6 @@ class _Above:
         self.total = _EXACT.add(self.total, number)
         self.since = _EXACT.add(self.since, number)
 
-    def adds_up_to(self, number: Decimal) -> bool:
-        return number in (self.total, self.since)
-
     def has_mean(self, number: Decimal) -> bool:
         """Return whether a number is the mean, rounded to its digits."""
         mean = _EXACT.divide(self.total, Decimal(self.count))
@@ -72,11 +69,6 @@ class _Above:
 
 
 _Totals = Sequence[tuple[Decimal, _Above]]
-
-
-def repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Return whether a row repeats the names of the columns, as at the head of each printed page."""
-    return any(names) and list(map(normalise, names)) == list(map(normalise, cells))
 
 
 def rows_summing_up(
@@ -106,8 +98,20 @@ def rows_summing_up(
         digits = _digits_summed(totals)
         if (
             sums_up(cells)
-            or (_MAY_SUM_UP.search(label) and _sums_or_means(totals))
-            or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(totals))
+            or (
+                _MAY_SUM_UP.search(label)
+                and totals
+                and all(
+                    sums.count > 1 and (number in (sums.total, sums.since) or sums.has_mean(number))
+                    for number, sums in totals
+                )
+            )
+            or (
+                row - 1 in found
+                and _MAY_BE_OUTERMOST.search(label)
+                and totals
+                and all(number in (sums.least, sums.most) for number, sums in totals if sums.count)
+            )
             or (is_unnamed and digits)
             or digits >= _MIN_DIGITS
         ):
@@ -124,19 +128,6 @@ def sums_up(cells: Sequence[str]) -> bool:
     """Return whether the first cell that is not empty calls a row a total, a mean or the like."""
     first = next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
     return _SUMS_UP.fullmatch(first[:_MAX_LABEL_CHARS]) is not None
-
-
-def _sums_or_means(totals: _Totals) -> bool:
-    return bool(totals) and all(
-        sums.count > 1 and (sums.adds_up_to(number) or sums.has_mean(number))
-        for number, sums in totals
-    )
-
-
-def _are_outermost(totals: _Totals) -> bool:
-    return bool(totals) and all(
-        number in (sums.least, sums.most) for number, sums in totals if sums.count
-    )
 
 
 def _digits_summed(totals: _Totals) -> int:
@@ -274,8 +265,10 @@ class DataTable:
 
     @cached_property
     def _names_again(self) -> frozenset[int]:
+        """Return the rows that repeat the names of the columns, as at the head of each printed page."""
+        names = list(map(normalise, self.names)) if any(self.names) else None
         return frozenset(
-            row for row, cells in enumerate(self.rows) if repeats_names(self.names, cells)
+            row for row, cells in enumerate(self.rows) if names == list(map(normalise, cells))
         )
 
     @cached_property

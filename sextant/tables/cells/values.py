@@ -203,19 +203,14 @@ def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
     if len(signs) != 1:
         return tuple(values)
     numbers = [(int(match[1]), int(match[3])) for match in found if match]
-    day_first = True if signs == {"."} else _day_first(numbers)
+    sure = {first > 12 for first, second in numbers if (first > 12) != (second > 12)}
+    day_first = True if signs == {"."} else (sure.pop() if len(sure) == 1 else None)
     if day_first is None:
         return tuple(values)
     return tuple(
         _to_date(value, match, day_first=day_first) if match else value
         for value, match in zip(values, found, strict=True)
     )
-
-
-def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
-    """Return whether the first of two numbers is the day; None if that is not sure."""
-    sure = {first > 12 for first, second in numbers if (first > 12) != (second > 12)}
-    return sure.pop() if len(sure) == 1 else None
 
 
 def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> CellValue:

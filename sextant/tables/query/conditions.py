@@ -84,7 +84,10 @@ class Conditions:
         self._text, self._columns = parsed.text, table.columns
         self.named = sorted((one.start, one.column) for one in parsed.names if one.kind == COLUMN)
         self.is_unsure = linker.is_unsure
-        self._dated = self._date_column()
+        dated = [column for column in self._columns if column.kind is ValueKind.DATE]
+        named = [self._columns[at] for _, at in reversed(self.named) if self._columns[at] in dated]
+        named += [one for one in dated if names_column(self._text, one.name)]
+        self._dated = named[:1] or (dated if len(dated) == 1 else [])
         years = {value.date.year for one in self._dated for value in one.values if value.date}
         parsed.year = years.pop() if len(years) == 1 else None
         self.tokens = parsed.tokens()
@@ -112,23 +115,20 @@ class Conditions:
         self._apply("than COLUMN more? greater|less how_much?", self._compare_columns, filler)
         self._apply("none COLUMN", self._have_none, filler)
         if self._dated:
-            self._reduce_dates(filler)
+            self._read_years("within|after|before|since|from|until|by|between NUMBER", filler)
+            self._read_years("DATE to|and NUMBER", filler)
+            self._apply("between|from|within DATE to|and DATE", self._between_days, filler)
+            self._apply("DATE to DATE", self._between_days)
+            self._apply("after|before|since|from|until|by DATE", self._bound_days, filler)
+            self._apply("DATE after_behind|before_behind|since_behind", self._bound_days)
+            self._apply("within DATE", self._bound_days, filler)
+            self._apply("DATE", self._bound_days)
         self._apply("between NUMBER and|to NUMBER within_range?", self._between)
         self._apply("NUMBER and|to NUMBER within_range", self._between)
         self._apply("from? NUMBER to NUMBER", self._between)
         self._apply("COMPARED NUMBER", self._bound, filler)
         self._apply("NUMBER >=_behind|<=_behind", self._bound, {"measure", "suffix", "unit"})
         self._apply("negative|positive|zero", self._bound)
-
-    def _reduce_dates(self, filler: Collection[str]) -> None:
-        self._read_years("within|after|before|since|from|until|by|between NUMBER", filler)
-        self._read_years("DATE to|and NUMBER", filler)
-        self._apply("between|from|within DATE to|and DATE", self._between_days, filler)
-        self._apply("DATE to DATE", self._between_days)
-        self._apply("after|before|since|from|until|by DATE", self._bound_days, filler)
-        self._apply("DATE after_behind|before_behind|since_behind", self._bound_days)
-        self._apply("within DATE", self._bound_days, filler)
-        self._apply("DATE", self._bound_days)
 
     def _read_years(self, pattern: str, skipped: Collection[str]) -> None:
         """Make dates of the numbers that a pattern ends with, if they can be years."""
@@ -213,13 +213,6 @@ class Conditions:
         return self._make(taken, Condition(column.index, Comparison.EQUAL, Decimal(0)))
 
     # Dates.
-
-    def _date_column(self) -> list[Column]:
-        """Return the column of dates that the question names last, else the only one."""
-        dated = [column for column in self._columns if column.kind is ValueKind.DATE]
-        named = [self._columns[at] for _, at in reversed(self.named) if self._columns[at] in dated]
-        named += [one for one in dated if names_column(self._text, one.name)]
-        return named[:1] or (dated if len(dated) == 1 else [])
 
     def _between_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
         (first, end), (start, last) = (one.days for one in taken if one.days)

@@ -83,12 +83,25 @@ class Linker:
     def link(self) -> None:
         """Link whole names, the longest first; then names by their words, by a part, and by related words."""
         names = [(plain_name(one.name), one.index) for one in self._columns]
-        called = [*names, *((name, at) for whole, at in names for name in _also_called(whole))]
+        called = list(names)
+        for whole, at in names:  # other names do not count where they ask for a computation
+            others = (one for one in other_names(whole) if _ORDERS.isdisjoint(_meanings_of(one)))
+            called += [(name, at) for name in others]
         self._link_whole(called, self._values(called))
         self._link_scattered(names)
         if not self._named() or self._lacks_number():
             self._link_part(names if not self._named() else self._numeric_names())
-        self._link_related()
+
+        parsed, named = self._parsed, set(self._named())
+        kinds = collect_kinds(parsed.text)
+        columns = [one for one in self._columns if self._may_shorten(one.name)]
+        found = [((sign.start, sign.end), at) for sign, at in self._grouping_signs()]
+        kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
+        taken = [one for one in parsed.tokens() if one.kind not in _OPEN]
+        found += find_related(Question(parsed.text, names=taken).free, columns, named, kind)
+        for (start, end), index in found:
+            if all(one.end <= start or end <= one.start for one in parsed.names):
+                parsed.link(COLUMN, start, end, index)
 
     def _named(self) -> list[int]:
         return [one.column for one in self._parsed.names if one.kind == COLUMN]
@@ -213,18 +226,6 @@ class Linker:
         kinds = {one.kind for one in Question(plain_of(name)).tokens() if one.sense != "time"}
         return kinds & _EXTREMES <= collect_kinds(self._parsed.text)
 
-    def _link_related(self) -> None:
-        """Link the columns named by a related word."""
-        parsed, named = self._parsed, set(self._named())
-        kinds = collect_kinds(parsed.text)
-        columns = [one for one in self._columns if self._may_shorten(one.name)]
-        found = [((sign.start, sign.end), at) for sign, at in self._grouping_signs()]
-        kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
-        found += find_related(_open_text(parsed), columns, named, kind)
-        for (start, end), index in found:
-            if all(one.end <= start or end <= one.start for one in parsed.names):
-                parsed.link(COLUMN, start, end, index)
-
     def _grouping_signs(self) -> Iterator[tuple[QuestionToken, int]]:
         """Yield an ideograph behind "each" with the only column of words whose name has it: 每类 for 类别."""
         for each, sign in pairwise(self._parsed.tokens()):
@@ -245,17 +246,6 @@ def is_list(tokens: Sequence[QuestionToken]) -> bool:
     )
     denied = any(match_at(tokens, at, "who whether? not") for at in range(len(tokens)))
     return denied or any(one.kind == "list" for one in tokens) or any(plural)
-
-
-def _open_text(parsed: Question) -> str:
-    """Return the text with everything replaced by NULs except words that may name a column."""
-    others = (one for one in parsed.tokens() if one.kind not in _OPEN)
-    return Question(parsed.text, names=list(others)).free
-
-
-def _also_called(name: str) -> list[str]:
-    """Return other names of a column in either language, except words that ask for a computation."""
-    return [one for one in other_names(name) if _ORDERS.isdisjoint(_meanings_of(one))]
 
 
 def _common(name: str, text: str) -> str:

@@ -143,7 +143,11 @@ class LeftoverWords:
                 return True
             if not is_skippable and not self._is_known(token):
                 return True
-        return self._names_someone()
+        # A capitalised word that is no linked name but is in a cell: Max, Count Basie.
+        words = {one.text for one in self._chooser.tokens if one.kind not in _NAMES}
+        names = {one for one in _CAPITALISED.findall(self._question) if one.lower() in words}
+        rows = [" ".join(row) for row in self._table.rows]
+        return any(re.search(rf"\b{name}\b", row) for name in names for row in rows)
 
     def _distinguishes_rows(self, token: QuestionToken) -> bool:
         """Return whether a harmless word is in some rows of this table, which it may select: oak table, oak chair."""
@@ -168,13 +172,6 @@ class LeftoverWords:
         if token.kind == WORD and has_cjk(word):
             return word in self._above
         return stem(word) in self._known or self._share_of_rows(stem(word)) >= _NEARLY_ALL
-
-    def _names_someone(self) -> bool:
-        """Return whether a capitalised word that is no linked name is in a cell: Max, Count Basie."""
-        words = {one.text for one in self._chooser.tokens if one.kind not in _NAMES}
-        names = {one for one in _CAPITALISED.findall(self._question) if one.lower() in words}
-        rows = [" ".join(row) for row in self._table.rows]
-        return any(re.search(rf"\b{name}\b", row) for name in names for row in rows)
 
 
 def _asks_more(query: TableQuery, tokens: Sequence[QuestionToken], text: str) -> bool:

@@ -67,20 +67,16 @@ class QuestionParts:
         self._is_list = conditions.is_list
         self.tokens = conditions.tokens
         self._group = self._find_group()
-        for pattern, kind in _JOINED_KINDS.items():
-            self._join(pattern, kind)
+        for pattern, kind in _JOINED_KINDS.items():  # names within them stay
+            for start in range(len(self.tokens)):
+                if positions := match_at(self.tokens, start, pattern, {"filler"}):
+                    taken = [at for at in positions if self.tokens[at].kind != COLUMN]
+                    self.tokens[taken[0]] = replace(self.tokens[taken[0]], kind=kind)
+                    self.tokens = [one for at, one in enumerate(self.tokens) if at not in taken[1:]]
         self.left = [one for one in self.tokens if one.kind not in {COLUMN, VALUE, CONDITION}]
         self.used = frozenset[int]()
 
     # Tokens.
-
-    def _join(self, pattern: str, kind: str) -> None:
-        """Replace the tokens that match a pattern by one token; names within them stay."""
-        for start in range(len(self.tokens)):
-            if positions := match_at(self.tokens, start, pattern, {"filler"}):
-                taken = [at for at in positions if self.tokens[at].kind != COLUMN]
-                self.tokens[taken[0]] = replace(self.tokens[taken[0]], kind=kind)
-                self.tokens = [one for at, one in enumerate(self.tokens) if at not in taken[1:]]
 
     def _has(self, *kinds: str, senses: str = "") -> bool:
         wanted = senses.split()
@@ -182,9 +178,11 @@ class QuestionParts:
             dated = [one for one in self._columns if one.kind is ValueKind.DATE]
             partly = [one for one in dated if names_column(self._text, one.name)]
             # Of people, the oldest need not be the first that was hired.
-            is_meant = (
-                by_age and len(dated) == 1 and not (self._free_numbers() or self._are_people())
+            are_people = self._has("who") or any(
+                "person" in read_kinds(self._columns[at]) for at in self.words[:1]
             )
+            is_bare = not (self._free_numbers() or are_people)
+            is_meant = by_age and len(dated) == 1 and is_bare
             dated = partly or (dated if is_meant else [])
             return next(iter([*aged, *(one.index for one in dated)]), None)
         # "The stock of the cheapest part" is of the lowest price.
@@ -229,12 +227,6 @@ class QuestionParts:
         """Return the other columns that are asked for: "and what is their no-show rate?"."""
         known = {column, subject, self._group, *self.bound}
         return tuple(at for at in dict.fromkeys([*self.named, *self._persons()]) if at not in known)
-
-    def _are_people(self) -> bool:
-        """Return whether the rows are people, as the name of their column or the question says."""
-        return self._has("who") or any(
-            "person" in read_kinds(self._columns[at]) for at in self.words[:1]
-        )
 
     def _persons(self) -> list[int]:
         """Return the only column of persons, if the question asks who."""

@@ -45,13 +45,8 @@ def find_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
     """
     named = {unit for _, unit in find_currencies(text)}
     counted = {one.index: find_unit(one) for one in columns if one.kind is ValueKind.NUMBER}
-    return {
-        at for at, unit in counted.items() if named and _is_currency(unit) and unit not in named
-    }
-
-
-def _is_currency(unit: str) -> bool:
-    return unit in UNITS and UNITS[unit][0].isupper()
+    other = {at: unit for at, unit in counted.items() if named and unit not in named}
+    return {at for at, unit in other.items() if unit in UNITS and UNITS[unit][0].isupper()}
 
 
 def convert_to_column(column: Column, amount: TextValue | None, written: str) -> Decimal | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sextant.tables.cells.arithmetic import Condition, Operation, matching
@@ -44,7 +44,10 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
     asked = parse_query(question, table, about)
     each = [asked] if asked else [parse_query(one, table, about) for one in _cut(question)]
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
-    always = [query for at in numeric[:_MAX_COLUMNS] for query in _summaries(at)]
+    always = list[TableQuery]()
+    for at in numeric[:_MAX_COLUMNS]:
+        always += [TableQuery((at,), one) for one in (Operation.SUM, Operation.MEAN)]
+        always += [TableQuery(order_by=Order(at, end), limit=1) for end in (True, False)]
 
     def run(queries: Iterable[TableQuery | None]) -> list[ComputedFinding]:
         found = (Writer(table, one, language).findings() for one in queries if one)
@@ -59,12 +62,6 @@ def _cut(question: str) -> list[str]:
     return each if len(each) > 1 else []
 
 
-def _summaries(column: int) -> Iterator[TableQuery]:
-    """Yield the sum, mean, largest and smallest of a column."""
-    yield from (TableQuery((column,), one) for one in (Operation.SUM, Operation.MEAN))
-    yield from (TableQuery(order_by=Order(column, end), limit=1) for end in (True, False))
-
-
 def query_for(question: str, table: DataTable, about: str = "") -> TableQuery | None:
     """Return the query of a question over a table that a search has found; None if it is not sure.
 
@@ -77,7 +74,10 @@ def query_for(question: str, table: DataTable, about: str = "") -> TableQuery | 
         about: the names of its document and sections.
     """
     found = parse_query(question, table, about)
-    return found if found and _is_named(found, question, table) else None
+    if found is None or (found.aggregate is None and found.order_by is None):
+        return found
+    is_named = found.column is None or names_column(question, table.names[found.column])
+    return found if is_named and all(_names(question, table, one) for one in found.where) else None
 
 
 def run_query(
@@ -91,31 +91,17 @@ def run_query(
         language: `zh` or `en`, of the sentences.
         is_list: the question asks for all rows that meet its conditions.
     """
-    rows = matching(table, query.where)
+    rows, parts = matching(table, query.where), [query]
     if query.aggregate is None and query.order_by is None:
         bounded = any(one.bounds for one in query.where)
         telling = any(table.columns[one.column].repeats for one in query.where)
         if not (bounded or (rows and telling and is_list)):
             return []
-    parts = [*_count_rows(query, len(rows)), query]
+        if len(rows) > 1:
+            parts = [TableQuery((), Operation.COUNT, query.where), query]
+    elif query.aggregate is Operation.DISTINCT:
+        parts = [TableQuery(query.select, Operation.COUNT), query]
     return [one for part in parts for one in Writer(table, part, language).findings()]
-
-
-def _count_rows(query: TableQuery, rows: int) -> list[TableQuery]:
-    if query.aggregate is Operation.DISTINCT:
-        return [TableQuery(query.select, Operation.COUNT)]
-    is_list = query.aggregate is None and query.order_by is None and rows > 1
-    return [TableQuery((), Operation.COUNT, query.where)] if is_list else []
-
-
-def _is_named(query: TableQuery, question: str, table: DataTable) -> bool:
-    """Return whether the question names the columns that are computed and bounded."""
-    computes = query.aggregate is not None or query.order_by is not None
-    column = query.column if computes else None
-    conditions = query.where if computes else ()
-    return (column is None or names_column(question, table.names[column])) and all(
-        _names(question, table, one) for one in conditions
-    )
 
 
 def _names(question: str, table: DataTable, condition: Condition) -> bool:

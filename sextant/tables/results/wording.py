@@ -5,11 +5,124 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from sextant.tables.cells.arithmetic import Condition
+from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.query import TableQuery
-from sextant.tables.results.sentences import OF_ONE, OPERATION_NAMES, TEXTS
+
+# Templates of the sentences in both languages.
+TEXTS = {
+    "zh": {
+        Operation.MAX: "{scope}“{column}”最大的是{row}：{value}",
+        Operation.MIN: "{scope}“{column}”最小的是{row}：{value}",
+        "latest": "{scope}“{column}”最晚的是{row}：{value}",
+        "earliest": "{scope}“{column}”最早的是{row}：{value}",
+        Operation.SUM: "{scope}“{column}”合计为 {value}（{count} 行{left_out}）",
+        Operation.MEAN: "{scope}“{column}”的平均值{about}为 {value}（{count} 行{left_out}）",
+        Operation.COUNT: "{scope}共有 {value} 行",
+        "matching": "符合条件（{conditions}）的共有 {value} 行",
+        "distinct": "{scope}共有 {value} 个不同的“{column}”（{count} 行）",
+        Operation.VALUE: "{row}的“{column}”是 {value}",
+        "listed": "符合条件（{conditions}）的有 {row}",
+        "grouped": "{row}：“{column}”{operation} {value}",
+        "grouped_most": "{row}：“{column}”{operation}的是 {value}",
+        "grouped_count": "{scope}{row}：{value} 个不同的“{column}”",
+        "grouped_rows": "{scope}{row}：{value} 行",
+        "valued": "“{column}”：{value}",
+        Operation.DIFFERENCE: "“{column}”相差 {value}：{cells}",
+        "columns_apart": "{row}相差 {value}：{cells}",
+        "cells_change": "{row}的变化为 {value}：{cells}",
+        "cells_growth": "{row}的变化率{about}为 {value}：{cells}",
+        "cells_ratio": "{row}的比值{about}为 {value}：{cells}",
+        "cells_part": "{row}的占比{about}为 {value}：{cells}",
+        "cells_mean": "{row}的平均值{about}为 {value}：{cells}",
+        "cells_sum": "{row}合计为 {value}：{cells}",
+        "pair": "{row} 为 {value}",
+        Operation.SHARE: "{conditions}的“{column}”为 {part}，占全部 {value} 的{about} {share}",
+        "share_of_rows": "符合条件（{conditions}）的有 {part} 行，占全部 {value} 行的{about} {share}",
+        "more_values": "“{column}”另有 {count} 个值",
+        "overall": "{scope}按“{subject}”{operation}，“{column}”{overall}的是 {row}：{value}",
+        "more": "另有 {count} 行符合条件",
+        "none": "没有符合条件（{conditions}）的行",
+        "scope": "在{conditions}的行中，",
+        "left_out": "，另有 {count} 行没有可计算的值",
+        "and": "、",
+        "or": "或",
+        "row": "第 {row} 行",
+        "about": "约",
+    },
+    "en": {
+        Operation.MAX: "{scope}the largest {column} is {value} ({row})",
+        Operation.MIN: "{scope}the smallest {column} is {value} ({row})",
+        "latest": "{scope}the latest {column} is {value} ({row})",
+        "earliest": "{scope}the earliest {column} is {value} ({row})",
+        Operation.SUM: "{scope}{column} adds up to {value} ({count} rows{left_out})",
+        Operation.MEAN: "{scope}the average {column} is {about}{value} ({count} rows{left_out})",
+        Operation.COUNT: "{scope}there are {value} rows",
+        "matching": "{value} rows have {conditions}",
+        "distinct": "{scope}there are {value} different values of {column} ({count} rows)",
+        Operation.VALUE: "{row}: {column} is {value}",
+        "listed": "{row} is a row with {conditions}",
+        "grouped": "{row}: {operation} of {column} {value}",
+        "grouped_most": "{row}: the {operation} {column} is {value}",
+        "grouped_count": "{scope}{row}: {value} different values of {column}",
+        "grouped_rows": "{scope}{row}: {value} rows",
+        "valued": "{column}: {value}",
+        Operation.DIFFERENCE: "the difference in {column} is {value}: {cells}",
+        "columns_apart": "{row}: the difference is {value}: {cells}",
+        "cells_change": "{row}: the change is {value}: {cells}",
+        "cells_growth": "{row}: the change is {about}{value}: {cells}",
+        "cells_ratio": "{row}: the ratio is {about}{value}: {cells}",
+        "cells_part": "{row}: the share is {about}{value}: {cells}",
+        "cells_mean": "{row}: the average is {about}{value}: {cells}",
+        "cells_sum": "{row} adds up to {value}: {cells}",
+        "pair": "{row} {value}",
+        Operation.SHARE: "{column} of rows with {conditions} is {part} of {value}, {about}{share}",
+        "share_of_rows": "{part} of {value} rows have {conditions}, {about}{share}",
+        "more_values": "{count} more values of {column}",
+        "overall": "{scope}by {subject}, {row} has the {overall} {operation} of {column}: {value}",
+        "more": "{count} more rows match",
+        "none": "no row has {conditions}",
+        "scope": "among rows with {conditions}, ",
+        "left_out": "; {count} more have no value to compute with",
+        "and": ", ",
+        "or": " or ",
+        "row": "row {row}",
+        "about": "about ",
+    },
+}
+# The singular; Chinese has none.
+OF_ONE = {
+    TEXTS["en"][Operation.SUM]: "{scope}{column} adds up to {value} ({count} row{left_out})",
+    TEXTS["en"][
+        Operation.MEAN
+    ]: "{scope}the average {column} is {about}{value} ({count} row{left_out})",
+    TEXTS["en"][Operation.COUNT]: "{scope}there is {value} row",
+    TEXTS["en"]["matching"]: "{value} row has {conditions}",
+    TEXTS["en"]["distinct"]: "{scope}there is {value} value of {column} ({count} rows)",
+    TEXTS["en"]["grouped_count"]: "{scope}{row}: {value} value of {column}",
+    TEXTS["en"]["grouped_rows"]: "{scope}{row}: {value} row",
+    TEXTS["en"]["more_values"]: "{count} more value of {column}",
+    TEXTS["en"]["more"]: "{count} more row matches",
+    TEXTS["en"]["left_out"]: "; {count} more has no value to compute with",
+}
+OF_DATES = {Operation.MAX: "latest", Operation.MIN: "earliest"}
+OPERATION_NAMES = {
+    "zh": {
+        Operation.SUM: "合计",
+        Operation.MEAN: "平均",
+        Operation.MAX: "最大",
+        Operation.MIN: "最小",
+        Operation.COUNT: "行数",
+    },
+    "en": {
+        Operation.SUM: "sum",
+        Operation.MEAN: "average",
+        Operation.MAX: "largest",
+        Operation.MIN: "smallest",
+        Operation.COUNT: "count",
+    },
+}
 
 
 class FindingWording:

@@ -25,8 +25,7 @@ from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.query.statements import FinancialStatement
-from sextant.tables.results.sentences import OF_DATES
-from sextant.tables.results.wording import FindingWording
+from sextant.tables.results.wording import OF_DATES, FindingWording
 
 _MAX_LISTED = 10  # further rows are counted, not listed
 _ROW = re.compile(r"r(\d+)")
@@ -72,37 +71,29 @@ class Writer:
 
     def findings(self) -> Iterator[ComputedFinding]:
         """Yield the sentences, those that others rest on first."""
-        query = self._query
+        query, operation = self._query, self._query.aggregate
         rows = matching(self._table, query.where)
         column = None if query.column is None else self._columns[query.column]
-        if query.operands and query.aggregate is not None:
-            yield from self._of_operands(query.operands, query.aggregate)
+        if query.operands and operation is not None:
+            yield from self._of_operands(query.operands, operation)
         elif not rows:
             yield ComputedFinding(self._words.text("none"), "", "0")
         elif query.group_by is not None:
             yield from self._groups(rows, query.group_by, column)
         elif query.order_by is not None and column is not None:
             yield from self._order_rows(rows, column, query.order_by)
-        elif column is None or query.aggregate is None:
-            yield from self._of_rows(rows, column)
-        else:
-            yield from self._of_column(rows, column, query.aggregate)
-
-    def _of_rows(self, rows: Sequence[int], column: Column | None) -> Iterator[ComputedFinding]:
-        if column is not None:
-            yield from self._cells(rows, column.index)
-        elif self._query.aggregate is Operation.SHARE:
-            yield from self._share(rows, None)
-        elif self._query.aggregate is Operation.COUNT:
-            yield self._count_rows(rows, None)
-
-    def _of_column(
-        self, rows: Sequence[int], column: Column, operation: Operation
-    ) -> Iterator[ComputedFinding]:
-        if operation is Operation.SHARE:
+        elif operation is Operation.SHARE:
             yield from self._share(rows, column)
         elif operation is Operation.COUNT:
             yield self._count_rows(rows, column)
+        elif column is not None:
+            yield from self._of_column(rows, column, operation)
+
+    def _of_column(
+        self, rows: Sequence[int], column: Column, operation: Operation | None
+    ) -> Iterator[ComputedFinding]:
+        if operation is None:
+            yield from self._cells(rows, column.index)
         elif operation is Operation.DISTINCT:
             yield from self._distinct(rows, column.index)
         elif operation is Operation.DIFFERENCE:
@@ -159,22 +150,19 @@ class Writer:
             if self._table.rows[row][column].strip():
                 yield self._cell_finding(row, column, named, self._words.label(row))
 
-    def _cell_finding(self, row: int, column: int, named: str, about: str) -> ComputedFinding:
+    def _cell_finding(
+        self, row: int, column: int, named: str, about: str, *, listed: bool = False
+    ) -> ComputedFinding:
         shown = self._table.rows[row][column].strip()
         sentence = self._words.text(
             Operation.VALUE, row=named, column=self._table.name(column), value=shown
         )
-        return ComputedFinding(sentence, _cell(row, column), shown, about)
+        return ComputedFinding(sentence, _cell(row, column), shown, about, listed)
 
     def _value(self, row: int, column: Column) -> ComputedFinding:
         """Return the value of a cell, as one of several."""
-        shown = column.values[row].text.strip()
-        sentence = self._words.text(
-            Operation.VALUE, row=self._words.name(row), column=column.name, value=shown
-        )
-        return ComputedFinding(
-            sentence, _cell(row, column.index), shown, self._words.label(row), listed=True
-        )
+        named, label = self._words.name(row), self._words.label(row)
+        return self._cell_finding(row, column.index, named, label, listed=True)
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         found, name = first_of_each(self._table, rows, column), self._table.name(column)
