@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -77,7 +78,9 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
         points = series.find(qn("c:val"))
         if points is None:
             points = series.find(qn("c:yVal"))
-        labels = _labels(series, plot)
+        labels = series.find(qn("c:dLbls"))
+        if labels is None:
+            labels = plot.find(qn("c:dLbls"))
         code = _number_format(labels) if _shows(labels, "c:showVal") else ""
         if not code and "%" in axes.value_format and _format_of(points) in {"", "General"}:
             code = axes.value_format
@@ -86,7 +89,13 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
         if sizes:
             columns.append(("size", sizes))
         if plot.tag in _SHARES and _shows(labels, "c:showPercent"):
-            columns.append(("%", _shares(points, _number_format(labels))))
+            raw = _points(points, "General").items()
+            numbers = {at: float(text) for at, text in raw if re.fullmatch(r"-?[\d.]+", text)}
+            whole = sum(map(abs, numbers.values()))
+            label_code = _number_format(labels)
+            code = label_code if "%" in label_code else "0%"
+            shares = {at: format_value(abs(n) / whole, code) for at, n in numbers.items() if whole}
+            columns.append(("%", shares))
         categories = series.find(qn("c:cat"))
         if categories is None:
             categories = series.find(qn("c:xVal"))
@@ -108,21 +117,33 @@ def _points(source: Element | None, code: str) -> _Values:
     """Return the cached points of an element by their index; numbers in the given format, or in their own."""
     if source is None:
         return {}
-    levels = list(source.iter(qn("c:lvl")))
-    if levels:
-        return _join_levels(levels)
+    shown = _Values()
+    if levels := list(source.iter(qn("c:lvl"))):
+        # Names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2".
+        inner, *others = (
+            {
+                read_number(point.get("idx"), 0): point.findtext(qn("c:v")) or ""
+                for point in one.iter(qn("c:pt"))
+            }
+            for one in levels
+        )
+        for index in sorted(inner):
+            outer = [max((at for at in level if at <= index), default=-1) for level in others]
+            words = [level[at] for level, at in zip(others, outer, strict=True) if at >= 0]
+            shown[index] = " ".join([*reversed(words), inner[index]])
+        return shown
     written = source.findtext(qn("c:v"))  # a name written into the chart
     if written is not None:
         return {0: written}
     common = _format_of(source)
     is_numbers = any(True for _ in source.iter(qn("c:numCache"), qn("c:numLit")))
-    shown = _Values()
     for point in source.iter(qn("c:pt")):
         text = (point.findtext(qn("c:v")) or "").strip()
-        code_of_point = code or point.get("formatCode") or common
-        shown[read_number(point.get("idx"), 0)] = (
-            _format_number(text, code_of_point) if is_numbers else text
-        )
+        with suppress(ValueError, OverflowError):
+            if is_numbers:
+                code_of_point = code or point.get("formatCode") or common or "General"
+                text = format_value(float(text), code_of_point)
+        shown[read_number(point.get("idx"), 0)] = text
     return shown
 
 
@@ -130,44 +151,6 @@ def _format_of(source: Element | None) -> str:
     """Return the number format that the data have in their sheet."""
     codes = source.iter(qn("c:formatCode")) if source is not None else ()
     return next((str(node.text or "") for node in codes), "")
-
-
-def _join_levels(levels: Sequence[Element]) -> _Values:
-    """Return names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2"."""
-    read = [
-        {
-            read_number(point.get("idx"), 0): point.findtext(qn("c:v")) or ""
-            for point in one.iter(qn("c:pt"))
-        }
-        for one in levels
-    ]
-    joined = _Values()
-    for index in sorted(read[0]):
-        outer = [max((at for at in level if at <= index), default=-1) for level in read[1:]]
-        words = [level[at] for level, at in zip(read[1:], outer, strict=True) if at >= 0]
-        joined[index] = " ".join([*reversed(words), read[0][index]])
-    return joined
-
-
-def _format_number(text: str, code: str) -> str:
-    try:
-        return format_value(float(text), code or "General")
-    except (ValueError, OverflowError):
-        return text
-
-
-def _shares(points: Element | None, code: str) -> _Values:
-    """Return the percentages that a pie's labels show."""
-    raw = _points(points, "General")
-    numbers = {index: float(text) for index, text in raw.items() if re.fullmatch(r"-?[\d.]+", text)}
-    whole = sum(map(abs, numbers.values()))
-    code = code if "%" in code else "0%"
-    return {index: format_value(abs(n) / whole, code) for index, n in numbers.items() if whole}
-
-
-def _labels(series: Element, plot: Element) -> Element | None:
-    labels = series.find(qn("c:dLbls"))
-    return labels if labels is not None else plot.find(qn("c:dLbls"))
 
 
 def _shows(labels: Element | None, what: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
@@ -55,25 +55,19 @@ def parse(content: bytes, limits: Limits) -> Blocks:
             rows[number] = (
                 [_TEXT_FORMULA.sub(r"\1", cell) for cell in row] if '="' in "".join(row) else row
             )
-    return Blocks(
-        _blocks(rows),
-        warnings=(*decoded.warnings, *reader.warnings),
-        metadata=decoded.metadata,
-    )
-
-
-def _blocks(rows: dict[int, list[str]]) -> Sequence[Block]:
+    blocks = list[Block]()
     if len(rows) > 1 and max(map(len, rows.values())) > 1:
-        return [part for block in sheet_blocks(rows, Merged()) for part in _with_prose(block)]
-    table = list(rows.values())
-    return [Table(table, header_rows(table))]
-
-
-def _with_prose(block: Block) -> Iterable[Block]:
-    """Return a table's columns of prose as paragraphs beside it."""
-    if isinstance(block, Table) and block.header_rows == 1 and Columns.of(block.rows).prose:
-        return table_blocks(block.rows, 1)
-    return [block]
+        for block in sheet_blocks(rows, Merged()):
+            named_rows = block.rows if isinstance(block, Table) and block.header_rows == 1 else ()
+            if named_rows and Columns.of(named_rows).prose:
+                blocks += table_blocks(named_rows, 1)
+            else:
+                blocks.append(block)
+    else:
+        table = [*rows.values()]
+        blocks.append(Table(table, header_rows(table)))
+    warnings = (*decoded.warnings, *reader.warnings)
+    return Blocks(blocks, warnings=warnings, metadata=decoded.metadata)
 
 
 @dataclass

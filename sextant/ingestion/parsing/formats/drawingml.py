@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from openpyxl.utils.escape import unescape
 
@@ -64,19 +65,15 @@ def order_shapes(shapes: Iterable[PlacedShape], *, are_headed: bool = False) -> 
             group[:] = [[figure] for figure in figures if figure is not None]
     last = groups.pop() if are_headed and groups and len(groups[-1]) > 1 else []
     body = [block for group in groups for column in group for block in column]
-    heads = [_head_of(column) for column in last]
-    for head, column in zip(heads, last, strict=True):
-        body += [head, *column[1:]] if head is not None and all(heads) else column
+    heads = list[Block]()
+    for top, *rest in last:
+        text = top.text if rest and isinstance(top, Paragraph) else ""
+        if "\n" not in text and could_be_heading(text):
+            heads.append(HeadingBlock(text, 2, HeadingSource.INFERRED, top.page))
+    are_all = len(heads) == len(last)
+    for at, column in enumerate(last):
+        body += [heads[at], *column[1:]] if are_all else column
     return body
-
-
-def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
-    """Return what stands above the rest of a column as its heading, if it looks like one."""
-    top, *rest = column
-    if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
-        return None
-    is_heading = could_be_heading(top.text)
-    return HeadingBlock(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
 
 
 def _in_reading_order(shapes: Sequence[PlacedShape]) -> list[PlacedShape]:
@@ -107,34 +104,26 @@ def _comparison_end(rows: Sequence[Sequence[PlacedShape]], start: int) -> int:
     end = start + 1
     while width > 1 and end < len(rows):
         columns = _cut([shape for row in rows[start : end + 1] for shape in row], _across)
-        is_close = _is_close(rows[end - 1], rows[end])
-        if not is_close or len(columns) != width or not _are_alike(columns):
+        gap = min(shape.box.top for shape in rows[end])
+        gap -= max(shape.box.bottom for shape in rows[end - 1])
+        heights = [shape.box.bottom - shape.box.top for shape in (*rows[end - 1], *rows[end])]
+        # None of the columns reaches far into the next.
+        lefts = [min(shape.box.left for shape in column) for column in columns]
+        rights = [max(shape.box.right for shape in column) for column in columns]
+        widths = [right - left for left, right in zip(lefts, rights, strict=True)]
+        overlaps = [right - left for right, left in zip(rights, lefts[1:], strict=False)]
+        if (
+            gap >= _CLOSE * min(heights)
+            or len(columns) != width
+            or max(widths) > _ALIKE * min(widths)
+            or max(overlaps) > _OVERLAP * min(widths)
+        ):
             break
         end += 1
     return end
 
 
-def _is_close(above: Sequence[PlacedShape], below: Sequence[PlacedShape]) -> bool:
-    gap = min(shape.box.top for shape in below) - max(shape.box.bottom for shape in above)
-    heights = [shape.box.bottom - shape.box.top for shape in (*above, *below)]
-    return gap < _CLOSE * min(heights)
-
-
-def _are_alike(columns: Sequence[Sequence[PlacedShape]]) -> bool:
-    """Return whether columns are about as wide as each other, and none reaches far into the next."""
-    lefts = [min(shape.box.left for shape in column) for column in columns]
-    rights = [max(shape.box.right for shape in column) for column in columns]
-    widths = [right - left for left, right in zip(lefts, rights, strict=True)]
-    overlaps = [right - left for right, left in zip(rights, lefts[1:], strict=False)]
-    return max(widths) <= _ALIKE * min(widths) and max(overlaps) <= _OVERLAP * min(widths)
-
-
-def _across(box: Box) -> tuple[int, int]:
-    return box.left, box.right
-
-
-def _down(box: Box) -> tuple[int, int]:
-    return box.top, box.bottom
+_across, _down = attrgetter("left", "right"), attrgetter("top", "bottom")
 
 
 def _cut(
@@ -259,9 +248,8 @@ class DrawingReader:
 
     def _chart(self, relationship_id: str | None) -> Iterator[Block]:
         part = self._part.target(relationship_id)
-        blocks = (
-            read_chart(part.root, self._page) if part is not None and part.root is not None else []
-        )
+        root = None if part is None else part.root
+        blocks = read_chart(root, self._page) if root is not None else []
         if not blocks:
             self._omissions.add_part("chart", self._page)
         yield from blocks

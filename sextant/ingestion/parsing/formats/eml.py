@@ -77,10 +77,30 @@ def read_mail(message: Part, limits: Limits) -> Blocks:
     if reader.attached:
         names = ", ".join(one.name for one in reader.attached)
         blocks.append(Paragraph(f"Attachments: {names}"))
-    read, others = _choose_attachments(reader.attached, limits)
+    readable = [one for one in reader.attached if _is_readable(one, limits)][: limits.attachments]
+    chosen = {id(one) for one in readable}
+    others = [one.name for one in reader.attached if id(one) not in chosen]
+    read, taken = list[AttachedFile](), set[str]()
+    for one in readable:  # each under a name of its own: the second `a.pdf` is `a (2).pdf`
+        path, name, number = PurePosixPath(one.name.replace("/", "_")), "", 1
+        while not name or name in taken:
+            name = path.name if number == 1 else f"{path.stem} ({number}){path.suffix}"
+            number += 1
+        taken.add(name)
+        read.append(AttachedFile(name, one.content))
     title, missing = _header(message, "Subject"), attachments_not_read(others)
     finished = finish_blocks(blocks, reader.omissions, title, warnings=missing)
     return replace(finished, attachments=tuple(read))
+
+
+def _is_readable(attached: AttachedFile, limits: Limits) -> bool:
+    """Return whether an attachment is a document of a kind that we read."""
+    try:
+        check_size(attached.content, attached.name, limits)
+        found = detect(attached.content, attached.name)
+    except FileRejected:
+        return False
+    return found is not FileType.IMAGE or limits.images > 0
 
 
 class _MailReader:
@@ -119,17 +139,15 @@ class _MailReader:
         elif kind.startswith("multipart/") or (kind in _TEXTS and not is_attached):
             yield from self._text(part)
         else:
-            content = part.get_payload(decode=True)
-            self._keep(part, content if isinstance(content, bytes) else b"")
-
-    def _keep(self, part: Part, content: bytes) -> None:
-        """Keep what is no text: a picture of the HTML, or a file."""
-        if _is_inline_picture(part):
-            self.pictures.append(Image(content))
-        else:
-            suffix = guess_extension(part.get_content_type()) or ""
-            name = printable_name(_filename(part)) or f"attachment{suffix}"
-            self.attached.append(AttachedFile(name, content))
+            found = part.get_payload(decode=True)
+            content = found if isinstance(found, bytes) else b""
+            is_placed = part.get("Content-ID") is not None and not is_attached
+            if is_placed and part.get_content_maintype() == "image":  # of the HTML: a logo, a line
+                self.pictures.append(Image(content))
+            else:
+                name = printable_name(_filename(part))
+                name = name or f"attachment{guess_extension(kind) or ''}"
+                self.attached.append(AttachedFile(name, content))
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
         """Yield one of several versions of the same text: plain, unless it only points to the HTML."""
@@ -201,14 +219,6 @@ def _size(blocks: Sequence[Block]) -> int:
     return len(build_structure(blocks).text)
 
 
-def _is_inline_picture(part: Part) -> bool:
-    """Return whether it is a picture of the HTML text itself: a logo, a line."""
-    is_placed = (
-        part.get("Content-ID") is not None and part.get_content_disposition() != "attachment"
-    )
-    return part.get_content_maintype() == "image" and is_placed
-
-
 def _filename(part: Part) -> str:
     """Return a part's name, be it encoded by RFC 2231, by RFC 2047, or not at all."""
     for header, name in (("Content-Disposition", "filename"), ("Content-Type", "name")):
@@ -260,37 +270,6 @@ def decode_part(content: bytes, charset: str | None) -> str:
         return content.decode("utf-8", "replace")
 
 
-def _choose_attachments(
-    attached: Sequence[AttachedFile], limits: Limits
-) -> tuple[list[AttachedFile], list[str]]:
-    """Return those that are documents of a kind that we read, as many as may be, and the names of the others."""
-    readable = [one for one in attached if _is_readable(one, limits)][: limits.attachments]
-    chosen = {id(one) for one in readable}
-    return [*_rename_equals(readable)], [one.name for one in attached if id(one) not in chosen]
-
-
-def _is_readable(attached: AttachedFile, limits: Limits) -> bool:
-    """Return whether an attachment is a document of a kind that we read."""
-    try:
-        check_size(attached.content, attached.name, limits)
-        found = detect(attached.content, attached.name)
-    except FileRejected:
-        return False
-    return found is not FileType.IMAGE or limits.images > 0
-
-
-def _rename_equals(attached: Sequence[AttachedFile]) -> Iterator[AttachedFile]:
-    """Yield attachments each under a name of its own: the second `a.pdf` is `a (2).pdf`."""
-    taken = set[str]()
-    for one in attached:
-        path, name, number = PurePosixPath(one.name.replace("/", "_")), "", 1
-        while not name or name in taken:
-            name = path.name if number == 1 else f"{path.stem} ({number}){path.suffix}"
-            number += 1
-        taken.add(name)
-        yield AttachedFile(name, one.content)
-
-
 def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
     """Read a web page that was saved with its pictures and frames (MHTML, RFC 2557).
 
@@ -299,7 +278,12 @@ def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
     """
     message = parse_mime(content)
     parts = [part for part in message.walk() if not part.is_multipart()]
-    files = {name: part for part in parts for name in _addresses(part)}
+    files = dict[str, Part]()
+    for part in parts:
+        if content_id := part.get("Content-ID", ""):
+            files[f"cid:{content_id.strip().strip('<>')}"] = part
+        if location := part.get("Content-Location", "").strip():
+            files[location] = part
     start = str(message.get_param("start") or "").strip("<>")
     pages = [
         part for part in parts if part.get_content_type() in {"text/html", "application/xhtml+xml"}
@@ -311,27 +295,18 @@ def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
         raise FileBroken(
             "There is no page in the file.", next_step="Save the page again, and retry."
         )
-    read = (_read_saved(page, files, limits) for page in pages)
-    return next((page for page in read if page.blocks), Blocks([]))
+    for page in pages:
+        markup = page.get_payload(decode=True)
+        markup = markup if isinstance(markup, bytes) else b""
+        charset = page.get_content_charset() or charset_of_page(markup)
+        base = page.get("Content-Location", "")
 
+        def load(address: str, base: str = base) -> bytes | None:
+            part = files.get(address) or files.get(urljoin(base, address))
+            found = part.get_payload(decode=True) if part is not None else None
+            return found if isinstance(found, bytes) else None
 
-def _read_saved(page: Part, files: dict[str, Part], limits: Limits) -> Blocks:
-    content = page.get_payload(decode=True)
-    content = content if isinstance(content, bytes) else b""
-    charset = page.get_content_charset() or charset_of_page(content)
-    base = page.get("Content-Location", "")
-
-    def load(address: str) -> bytes | None:
-        part = files.get(address) or files.get(urljoin(base, address))
-        found = part.get_payload(decode=True) if part is not None else None
-        return found if isinstance(found, bytes) else None
-
-    return read_page(decode_part(content, charset), limits, load)
-
-
-def _addresses(part: Part) -> list[str]:
-    """Return the addresses by which pages refer to a part."""
-    content_id, location = part.get("Content-ID", ""), part.get("Content-Location", "")
-    return [
-        *filter(None, [content_id and f"cid:{content_id.strip().strip('<>')}", location.strip()])
-    ]
+        read = read_page(decode_part(markup, charset), limits, load)
+        if read.blocks:
+            return read
+    return Blocks([])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sextant.domain.errors import FileUnsafe
 from sextant.ingestion.parsing.blocks import Blocks, Image
 from sextant.ingestion.parsing.limits import Limits
@@ -34,41 +32,29 @@ def parse(content: bytes, limits: Limits) -> Blocks:
                 next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
             )
     else:
-        read_picture(
-            content, bounds
-        )  # says what is wrong with it; elsewhere such an image is left out
+        # It says what is wrong with it; elsewhere such an image is left out.
+        read_picture(content, bounds)
         pages = 1
-    return _read(content, pages, bounds, limits)
-
-
-def _read(content: bytes, pages: int, bounds: PictureLimits, limits: Limits) -> Blocks:
     # Only here, since few files are images.
     from sextant.ingestion.parsing.formats.pdf import lay_out
     from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages
 
     scans = scanned_pages(limits)
-    pages_of_lines = list(lines_of(scans).values())
     omissions = Omissions()
     frames = [frame_of(page) for page in scans.values()]
-    blocks, warnings = lay_out(pages_of_lines, frames, omissions)
-    if limits.describes and limits.images:
-        blocks += _images(content, min(pages, limits.images), bounds, limits)
+    blocks, warnings = lay_out(list(lines_of(scans).values()), frames, omissions)
+    if limits.describes and limits.images and not is_scan(content):
+        blocks.append(Image(content, is_read=limits.reads))
+    elif limits.describes and limits.images:
+        for page in range(1, min(pages, limits.images) + 1):
+            jpeg = as_jpeg(decode_page(content, page, bounds))
+            blocks.append(Image(jpeg, page=page, is_read=limits.reads))
+    unread = [page for page in range(1, pages + 1) if limits.reads and page not in scans]
     return Blocks(
         blocks,
         page_count=pages if is_scan(content) or scans else None,
         warnings=warnings,
         omissions=omissions,
         ocr_pages=frozenset(scans),
-        unread_pages=tuple(page for page in range(1, pages + 1) if page not in scans)
-        if limits.reads
-        else (),
+        unread_pages=tuple(unread),
     )
-
-
-def _images(content: bytes, pages: int, bounds: PictureLimits, limits: Limits) -> Iterator[Image]:
-    if not is_scan(content):
-        yield Image(content, is_read=limits.reads)
-        return
-    for page in range(1, pages + 1):
-        jpeg = as_jpeg(decode_page(content, page, bounds))
-        yield Image(jpeg, page=page, is_read=limits.reads)

@@ -41,8 +41,10 @@ def parse(content: bytes, limits: Limits) -> Blocks:
             f"The file is no notebook that can be read ({error}).",
             next_step="Open it in Jupyter, save it again and retry.",
         ) from error
-    reader = _NotebookReader(limits, str(language))
-    blocks = [block for cell in cells for block in reader.cell(cell)]
+    reader, blocks = _NotebookReader(limits, str(language)), list[Block]()
+    for cell in cells:
+        with reader.omissions.survive("damaged cell"):
+            blocks += [*reader.cell(cell)]  # a damaged one costs only itself
     title = book.get("metadata", {}).get("title", "")
     title = title if isinstance(title, str) else ""
     return finish_blocks(blocks, reader.omissions, title, decoded=decoded)
@@ -55,11 +57,7 @@ class _NotebookReader:
         self._language = language
 
     def cell(self, cell: dict[str, Json]) -> Iterator[Block]:
-        """Yield what a cell says and shows; a damaged one costs only itself."""
-        with self.omissions.survive("damaged cell"):
-            yield from list(self._cell(cell))
-
-    def _cell(self, cell: dict[str, Json]) -> Iterator[Block]:
+        """Yield what a cell says and shows."""
         kind, source = cell.get("cell_type"), _joined(cell.get("source", cell.get("input", "")))
         if kind == "code":
             if source.strip():

@@ -57,7 +57,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     value = _load(decoded.text, omissions)
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
     blocks = json_blocks(value, limits)
-    imported = (CodedWarning(WarningCode.LINES_NOT_IMPORTED),) if _is_import(value) else ()
+    first = value[0] if isinstance(value, list) and value else value
+    kind = first.get("type") if isinstance(first, dict) else None
+    # Lines of an import that are taken as text lose their graph.
+    is_import = isinstance(kind, str) and kind in _LINES and _LINES[kind] <= first.keys()
+    imported = (CodedWarning(WarningCode.LINES_NOT_IMPORTED),) if is_import else ()
     title = clean_text(title) if isinstance(title, str) else ""
     return finish_blocks(blocks, omissions, title, decoded=decoded, warnings=imported)
 
@@ -65,13 +69,6 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 def json_blocks(value: Json, limits: Limits) -> list[Block]:
     """Return blocks of objects, lists and texts, from whatever format they come."""
     return list(_JsonReader(limits).blocks(value))
-
-
-def _is_import(value: Json) -> bool:
-    """Return whether the first value is a line of an import: taken as text, its graph is lost."""
-    first = value[0] if isinstance(value, list) and value else value
-    kind = first.get("type") if isinstance(first, dict) else None
-    return isinstance(kind, str) and kind in _LINES and _LINES[kind] <= first.keys()
 
 
 def _load(text: str, omissions: Omissions) -> Json:
@@ -140,9 +137,26 @@ class _JsonReader:
         elif isinstance(value, dict):
             yield from self._object(value, depth)
         elif isinstance(value, list):
-            yield from self._list(value, depth)
+            if rows := self._rows(value):
+                yield from table_blocks(rows, depth)
+            elif all(map(_is_line, value)):
+                yield Paragraph("\n".join(f"- {_line(one)}" for one in value))
+            else:
+                for number, one in enumerate(value, 1):
+                    yield from self._item(one, number, depth)
         else:
             yield Paragraph(_plain(value))
+
+    def _item(self, value: Json, number: int, depth: int) -> Iterator[Block]:
+        """Yield one of a list's values below a heading of what it is called by, or its number."""
+        members = value if isinstance(value, dict) else {}
+        names = [key for key, one in members.items() if isinstance(one, str) and one.strip()]
+        title = title_key(names)
+        yield HeadingBlock(members[title] if title else f"#{number}", depth)
+        if members and depth < _MAX_DEPTH:
+            yield from self._object(members, depth + 1, title)
+        else:
+            yield from self.blocks(value, depth + 1)
 
     def _object(self, value: dict[str, Json], depth: int, title: str = "") -> Iterator[Block]:
         """Yield an object's members; `title`: the key of what stands in the heading above it."""
@@ -159,20 +173,6 @@ class _JsonReader:
             if key not in members:
                 yield HeadingBlock(key, depth)
                 yield from self.blocks(member, depth + 1)
-
-    def _list(self, values: list[Json], depth: int) -> Iterator[Block]:
-        if rows := self._rows(values):
-            yield from table_blocks(rows, depth)
-        elif all(map(_is_line, values)):
-            yield Paragraph("\n".join(f"- {_line(value)}" for value in values))
-        else:
-            for number, value in enumerate(values, 1):
-                title = _title(value)
-                yield HeadingBlock(value[title] if title else f"#{number}", depth)
-                if isinstance(value, dict) and depth < _MAX_DEPTH:
-                    yield from self._object(value, depth + 1, title)
-                else:
-                    yield from self.blocks(value, depth + 1)
 
     def _rows(self, values: list[Json]) -> list[list[str]]:
         """Return a table of objects that share their keys and hold only prose and short members, else nothing."""
@@ -216,9 +216,3 @@ def _plain(value: Json) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _title(value: Json) -> str:
-    """Return the key of what an object is called by; "" if it has none."""
-    members = value.items() if isinstance(value, dict) else ()
-    return title_key([key for key, member in members if isinstance(member, str) and member.strip()])

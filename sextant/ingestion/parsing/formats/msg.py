@@ -54,7 +54,14 @@ class _Storage:
     def __init__(self, container: OleFileIO, path: Sequence[str], encoding: str = "cp1252") -> None:
         self._container = container
         self._path = [*path]
-        self._values = self._read_values()
+        content = self._stream("__properties_version1.0")
+        is_part = bool(path) and not path[-1].endswith(f"{_FILE}{_STORAGE}")
+        start = 8 if is_part else 24 if path else 32
+        # The numbers and times among them: entries of 16 bytes behind a header ([MS-OXMSG] 2.4).
+        self._values = dict[int, int]()
+        for at in range(start, len(content) - 15, 16):
+            _, key, _, value = struct.unpack_from("<HHIQ", content, at)
+            self._values[key] = value if key in _DATES else value & 0xFFFFFFFF
         page = next(filter(None, map(self._values.get, _CODE_PAGES)), 0)
         self._encoding = _ENCODINGS.get(page, f"cp{page}") if page else encoding
 
@@ -107,7 +114,8 @@ class _Storage:
         elif text := self._text(_HTML):
             versions.append(_leaf("text/html", text.encode(), "utf-8"))
         elif not versions and (rtf := self._read(_RTF, _BYTES)):
-            versions.append(_leaf("text/rtf", _decompressed(rtf)))
+            with suppress(ValueError, IndexError, struct.error):  # it may be damaged
+                versions.append(_leaf("text/rtf", compressed_rtf.decompress(rtf)))
         return _whole("multipart/alternative", versions)
 
     def _attachments(self, depth: int) -> list[Part]:
@@ -160,25 +168,6 @@ class _Storage:
         with self._container.openstream(path) as stream:
             content: bytes = stream.read()
             return content
-
-    def _read_values(self) -> dict[int, int]:
-        """Return the numbers and times among the properties: entries of 16 bytes behind a header ([MS-OXMSG] 2.4)."""
-        content = self._stream("__properties_version1.0")
-        is_part = bool(self._path) and not self._path[-1].endswith(f"{_FILE}{_STORAGE}")
-        start = 8 if is_part else 24 if self._path else 32
-        found = dict[int, int]()
-        for at in range(start, len(content) - 15, 16):
-            _, key, _, value = struct.unpack_from("<HHIQ", content, at)
-            found[key] = value if key in _DATES else value & 0xFFFFFFFF
-        return found
-
-
-def _decompressed(content: bytes) -> bytes:
-    """Return the RTF that a message keeps compressed ([MS-OXRTFCP]); nothing where it is damaged."""
-    with suppress(ValueError, IndexError, struct.error):
-        rtf: bytes = compressed_rtf.decompress(content)
-        return rtf
-    return b""
 
 
 def _whole(kind: str, parts: Sequence[Part]) -> Part:

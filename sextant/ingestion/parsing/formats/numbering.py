@@ -54,16 +54,15 @@ class NumberedList:
             restart = self.levels.get(deeper, ListLevel()).restart
             if restart is None or depth < restart:
                 del self.counts[deeper]
-        return _PLACEHOLDER.sub(
-            lambda found: self._format_count(int(found[1]) - 1, is_legal=level.is_legal), level.text
-        )
 
-    def _format_count(self, depth: int, *, is_legal: bool) -> str:
-        level = self.levels.get(depth, ListLevel())
-        if level.format in {"bullet", "none"}:
-            return ""
-        number = self.counts.get(depth, level.start)
-        return format_number(number, "decimal" if is_legal else level.format)
+        def write(found: re.Match[str]) -> str:
+            above = self.levels.get(int(found[1]) - 1, ListLevel())
+            if above.format in {"bullet", "none"}:
+                return ""
+            number = self.counts.get(int(found[1]) - 1, above.start)
+            return format_number(number, "decimal" if level.is_legal else above.format)
+
+        return _PLACEHOLDER.sub(write, level.text)
 
 
 def format_number(number: int, style: str) -> str:

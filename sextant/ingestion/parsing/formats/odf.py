@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 
 from lxml import etree
 from openpyxl.utils.cell import get_column_letter
@@ -55,7 +56,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         raise broken("it has no body")
     roots = [root for root in (main, package.part("styles.xml")) if root is not None]
     context = OdfContext(package, OdfStyles(roots), limits)
-    title = _title([*roots, package.part("meta.xml")])
+    described = [*roots, package.part("meta.xml")]
+    titles = (one for root in described if root is not None for one in root.iter(qn("dc:title")))
+    title = next((one.text or "" for one in titles), "").strip()
     slides = story.findall(qn("draw:page"))
     kind = etree.QName(story).localname
     if kind == "spreadsheet":
@@ -66,16 +69,13 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         blocks = [block for at, slide in numbered for block in _slide(context, slide, at)]
     else:
         body = [*OdfReader(context).blocks(story)]
-        _add_margins(context, roots)
+        margin = OdfReader(context, on_each_page=True)
+        for root in roots:
+            for part in root.iter(qn("style:header"), qn("style:footer")):
+                for line in part.iter(qn("text:p")):
+                    context.add_margin("\n".join(lines_of(margin.blocks([line]))))
         return context.document(body, title)
     return finish_blocks(blocks, omissions, title, page_count=len(slides) or None)
-
-
-def _title(roots: Sequence[Element | None]) -> str:
-    found = (
-        one.text or "" for root in roots if root is not None for one in root.iter(qn("dc:title"))
-    )
-    return next(found, "").strip()
 
 
 class _Sheet:
@@ -140,18 +140,16 @@ class _Sheet:
             self._floating += self._reader.drawn(shape)
         texts = cell.iterchildren(qn("text:p"), qn("text:list"))
         text = "\n".join(line for one in texts for line in lines_of(self._reader.blocks([one])))
-        if text and self._is_struck(cell.get(qn("table:style-name"))):
+        style = cell.get(qn("table:style-name"))
+        if text and style not in self._struck:
+            look = self._context.styles.lay_over(OdfStyle(), "table-cell", style)
+            self._struck[style] = look.struck
+        if text and self._struck[style]:
             self._context.omissions.add_text("struck through", text)
             return ""
         if text or cell.tag != qn("table:table-cell"):
             return text
         return next(filter(None, (cell.get(qn(name)) for name in _KEPT_VALUES)), "")
-
-    def _is_struck(self, style: str | None) -> bool:
-        if style not in self._struck:
-            look = self._context.styles.lay_over(OdfStyle(), "table-cell", style)
-            self._struck[style] = look.struck
-        return self._struck[style]
 
 
 def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
@@ -194,27 +192,12 @@ def _locate(shape: Element, reader: OdfReader) -> PlacedShape:
                 max(box.bottom for box in boxes),
             )
             return PlacedShape(box, order_shapes(one for one in inner if one.blocks))
-    return PlacedShape(_box(shape), list(reader.drawn(shape)))
-
-
-def _box(shape: Element) -> Box:
-    names = ("svg:x", "svg:y", "svg:width", "svg:height")
-    left, top, width, height = (_length(shape.get(qn(name))) for name in names)
-    return Box(left, top, left + width, top + height)
-
-
-def _length(value: str | None) -> int:
-    try:
-        return int(float(value[:-2]) * _UNITS.get(value[-2:], 0)) if value else 0
-    except ValueError:
-        return 0
-
-
-def _add_margins(context: OdfContext, roots: Sequence[Element]) -> None:
-    """Add the texts of page headers and footers, without the numbers of pages."""
-    for root in roots:
-        for part in root.iter(qn("style:header"), qn("style:footer")):
-            for line in part.iter(qn("text:p")):
-                context.add_margin(
-                    "\n".join(lines_of(OdfReader(context, on_each_page=True).blocks([line])))
-                )
+    sides = list[int]()
+    for name in ("svg:x", "svg:y", "svg:width", "svg:height"):
+        value, length = shape.get(qn(name), ""), 0
+        with suppress(ValueError):
+            length = int(float(value[:-2]) * _UNITS.get(value[-2:], 0))
+        sides.append(length)
+    left, top, width, height = sides
+    box = Box(left, top, left + width, top + height)
+    return PlacedShape(box, list(reader.drawn(shape)))

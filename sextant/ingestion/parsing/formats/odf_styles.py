@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
@@ -90,17 +91,16 @@ class OdfStyles:
 
     def lay_over(self, look: OdfStyle, family: str, name: str | None) -> OdfStyle:
         """Return `look` with what a named style, and before it those that it is based on, say otherwise."""
-        for element in reversed([*self._chain(family, name)]):
-            look = _with_properties(look, element)
-        return look
-
-    def _chain(self, family: str, name: str | None) -> Iterator[Element]:
+        chain = list[Element]()
         for _ in self._elements:  # which ends a cycle of styles based on each other
             element = self._elements.get((family, name or ""))
             if element is None:
-                return
-            yield element
+                break
+            chain.append(element)
             name = element.get(qn("style:parent-style-name"))
+        for element in reversed(chain):
+            look = _with_properties(look, element)
+        return look
 
 
 def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
@@ -122,36 +122,26 @@ def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
         properties.get(qn("style:text-line-through-style")),
         properties.get(qn("style:text-line-through-type")),
     )
-    position = (properties.get(qn("style:text-position")) or "").split(" ")[0]
+    raised, size = look.raised, look.size
+    # "super", "sub", or a percentage by which letters are moved up or down, and then their size.
+    if position := properties.get(qn("style:text-position"), "").split(" ")[0]:
+        raised = position if position in {"super", "sub"} else ""
+        with suppress(ValueError):
+            shift = float(position.rstrip("%"))
+            raised = "super" if shift > 0 else "sub" if shift < 0 else ""
+    with suppress(ValueError):
+        if points := properties.get(qn("fo:font-size")):
+            is_share = points.endswith("%")
+            size = size * float(points[:-1]) / 100 if is_share else float(points.removesuffix("pt"))
     return replace(
         look,
-        size=_points(properties.get(qn("fo:font-size")), look.size),
+        size=size,
         bold=look.bold if weight is None else weight in _BOLD,
         font=font or look.font,
         struck=any(line != "none" for line in lines if line) if any(lines) else look.struck,
         hidden=properties.get(qn("text:display"), "none" if look.hidden else "") == "none",
-        raised=_raised(position) if position else look.raised,
+        raised=raised,
     )
-
-
-def _raised(position: str) -> str:
-    """Return "super" or "sub" of the first word of `style:text-position`, which may be a percentage."""
-    if position in {"super", "sub"}:
-        return position
-    try:
-        shift = float(position.rstrip("%"))
-    except ValueError:
-        return ""
-    return "super" if shift > 0 else "sub" if shift < 0 else ""
-
-
-def _points(size: str | None, inherited: float) -> float:
-    try:
-        if size and size.endswith("%"):
-            return inherited * float(size[:-1]) / 100
-        return float(size.removesuffix("pt")) if size else inherited
-    except ValueError:
-        return inherited
 
 
 class OdfNumbering:
@@ -183,7 +173,13 @@ def _levels(style: Element | None) -> dict[int, ListLevel]:
         read_number(one.get(qn("text:level")), 0): one
         for one in (style if style is not None else ())
     }
-    formats = {level: _number_format(one) for level, one in elements.items()}
+    formats = dict[int, str]()  # "" of a level without numbers
+    for level, one in elements.items():
+        style_name = str(one.get(qn("style:num-format"), ""))
+        # Letters may be doubled behind z, as in Word.
+        is_doubled = one.get(qn("style:num-letter-sync")) == "true"
+        letters = {"a": "lowerLetter", "A": "upperLetter"} if is_doubled else {}
+        formats[level] = letters.get(style_name, style_name)
     levels = dict[int, ListLevel]()
     for level, element in elements.items():
         if formats[level] and level:
@@ -198,10 +194,3 @@ def _levels(style: Element | None) -> dict[int, ListLevel]:
                 read_number(element.get(qn("text:start-value")), 1),
             )
     return levels
-
-
-def _number_format(level: Element) -> str:
-    """Return the format of a level's numbers, "" for one without; letters may be doubled behind z, as in Word."""
-    style = str(level.get(qn("style:num-format"), ""))
-    is_doubled = level.get(qn("style:num-letter-sync")) == "true"
-    return {"a": "lowerLetter", "A": "upperLetter"}.get(style, style) if is_doubled else style

@@ -41,7 +41,7 @@ DRAWN = {
         "caption", "measure", "regular-polygon", "page-thumbnail", "text-box",
     )
 }  # fmt: skip
-_WHITE = {qn("text:tab"): "\t", qn("text:line-break"): "\n"}
+_WHITE = {qn("text:tab"): "\t", qn("text:line-break"): "\n", qn("text:s"): " "}
 _LONGEST_BLANK = 200
 _CONTENTS = {
     qn(f"text:{name}")
@@ -184,8 +184,8 @@ class OdfReader:
             self._inline(child, look, line, address, depth)
         elif tag == qn("text:a"):
             self._inline(child, style, line, child.get(qn("xlink:href")) or address, depth)
-        elif (white := _white(child)) is not None:
-            line.text.add(white, address)
+        elif tag in _WHITE:
+            line.text.add(_WHITE[tag] * min(count_of(child, "text:c"), _LONGEST_BLANK), address)
         elif self._on_each_page and tag in _PAGE_FIELDS:
             line.text.add(PAGE_MARK)
         elif tag == qn("text:note"):
@@ -210,9 +210,8 @@ class OdfReader:
         self._context.add_run(line, text, style, address)
 
     def _note(self, element: Element, line: StoryLine) -> None:
-        citation = element.find(qn("text:note-citation"))
+        citation, body = element.find(qn("text:note-citation")), element.find(qn("text:note-body"))
         mark = "".join(citation.itertext()).strip() if citation is not None else ""
-        body = element.find(qn("text:note-body"))
         line.text.add(note(mark) if mark else "")
         if body is not None and (text := "\n".join(lines_of(self.blocks(body)))):
             line.hanging.append(Paragraph(f"{note(mark)} {text}", self._page))
@@ -251,7 +250,9 @@ class OdfReader:
             context.omissions.add_part("embedded object")
             return None
         if root.tag == qn("math:math"):
-            text = _formula(root)
+            markup = etree.tostring(root, encoding="unicode", with_tail=False)
+            math = LexborHTMLParser(_PREFIX.sub(r"\1", markup)).css_first("math")
+            text = read_mathml(math) if math is not None else ""
             if line is not None:
                 line.add(text, spaced=True)
                 return []
@@ -268,8 +269,7 @@ class OdfReader:
 
     def _picture(self, element: Element, alt: str) -> Iterator[Block]:
         content = self._context.package.read(element.get(qn("xlink:href"), ""))
-        data = element.findtext(qn("office:binary-data"))
-        if data:
+        if data := element.findtext(qn("office:binary-data")):
             with suppress(ValueError):
                 content = b64decode("".join(data.split()))
         yield from self.blocks(element)
@@ -316,20 +316,6 @@ def read_comment(element: Element) -> tuple[str, str]:
     """Return a reviewer and what this one says (`office:annotation`)."""
     words = " ".join(" ".join(line.itertext()) for line in element.iter(qn("text:p")))
     return element.findtext(qn("dc:creator")) or "", " ".join(words.split())
-
-
-def _formula(root: Element) -> str:
-    """Return a formula of MathML as text."""
-    markup = etree.tostring(root, encoding="unicode", with_tail=False)
-    math = LexborHTMLParser(_PREFIX.sub(r"\1", markup)).css_first("math")
-    return read_mathml(math) if math is not None else ""
-
-
-def _white(element: Element) -> str | None:
-    """Return the blanks that an element stands for; None where it is something else."""
-    if element.tag == qn("text:s"):
-        return " " * min(count_of(element, "text:c"), _LONGEST_BLANK)
-    return _WHITE.get(element.tag)
 
 
 def rows_of(table: Element) -> Iterator[tuple[Element, bool]]:

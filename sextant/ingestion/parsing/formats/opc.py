@@ -131,7 +131,9 @@ class Package(Archive):
 
     def main(self) -> PackagePart:
         """Return the part that the document begins with; raises `FileBroken` where it cannot be read."""
-        part = next(PackagePart(self, "").related(MAIN), None) or self._main_by_name()
+        part = next(PackagePart(self, "").related(MAIN), None)
+        if part is None and (name := next(filter(self.has, _MAIN_NAMES), None)):
+            part = PackagePart(self, name)  # the file no longer says which it is
         if part is None:
             raise _broken("its main part is missing")
         if part.root is None:
@@ -152,11 +154,6 @@ class Package(Archive):
             if posixpath.dirname(name) == folder and name.endswith(".xml")
         ]
         return sorted(inside, key=lambda part: [len(part.name), part.name])
-
-    def _main_by_name(self) -> PackagePart | None:
-        """Return the part that the usual programs begin with, for a file that no longer says which it is."""
-        name = next(filter(self.has, _MAIN_NAMES), None)
-        return PackagePart(self, name) if name is not None else None
 
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes, XML with the names of the transitional edition; None where it is missing or damaged."""

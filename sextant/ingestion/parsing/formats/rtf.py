@@ -151,6 +151,13 @@ class RtfReader(StoryWriter):
         elif destination != "fonttbl":
             self._add(text, state)
 
+    def _define_style(self) -> None:
+        name = self._style_name.partition(";")[0].strip()
+        level = 0 if name.lower() == "title" else heading_level(name) or self._style_level
+        if level is not None and level < 10:
+            self._levels[self._style] = level
+        self._style, self._style_name, self._style_level = 0, "", None
+
     def _add(self, text: str, state: RtfState) -> None:
         if state.deleted:
             self.omissions.add_text("deleted under review", text)
@@ -184,35 +191,28 @@ class RtfReader(StoryWriter):
             self._end_table()
             story = self._stories.pop()
             self._paragraph = self._outer.pop()
-            self._keep_story(destination, story)
+            text, hanging = "\n".join(lines_of(story.blocks)), self._story.line.hanging
+            if destination == "annotation":
+                hanging.append(write_comment(self._names["atnauthor"].strip(), text))
+            elif destination == "footnote":
+                number = note(str(self._notes)) if story.has_mark else ""
+                hanging.append(Paragraph(f"{number} {text}".strip()))
+            elif destination == "shptxt":
+                hanging += story.blocks
+            else:
+                self.add_margin(text)
         elif destination == "field" and self._fields:
             self._fields.pop()
+        elif destination == "pict" and self._picture_kind not in {"pngblip", "jpegblip"}:
+            self.omissions.add_part("picture")
         elif destination == "pict":
-            self._keep_picture()
-
-    def _keep_story(self, destination: str, story: _RtfStory) -> None:
-        text = "\n".join(lines_of(story.blocks))
-        if destination == "annotation":
-            self._story.line.hanging.append(write_comment(self._names["atnauthor"].strip(), text))
-        elif destination == "footnote":
-            number = note(str(self._notes)) if story.has_mark else ""
-            self._story.line.hanging.append(Paragraph(f"{number} {text}".strip()))
-        elif destination == "shptxt":
-            self._story.line.hanging += story.blocks
-        else:
-            self.add_margin(text)
+            with self.omissions.survive("picture"):
+                parts = (p if isinstance(p, bytes) else bytes.fromhex(p) for p in self._picture)
+                self._story.line.hanging.append(Image(b"".join(parts)))
 
     def data(self, content: bytes) -> None:
         """Keep the bytes of a picture."""
         self._picture.append(content)
-
-    def _keep_picture(self) -> None:
-        if self._picture_kind not in {"pngblip", "jpegblip"}:
-            self.omissions.add_part("picture")
-            return
-        with self.omissions.survive("picture"):
-            parts = (p if isinstance(p, bytes) else bytes.fromhex(p) for p in self._picture)
-            self._story.line.hanging.append(Image(b"".join(parts)))
 
     def word(self, word: str, number: int | None, state: RtfState) -> None:
         """Obey a control word of paragraphs, tables, styles, notes or pictures."""
@@ -223,15 +223,25 @@ class RtfReader(StoryWriter):
             if word == "nestrow" or state.destination != "nesttableprops":
                 self._table_word(word, number)
         elif state.destination == "stylesheet":
-            self._style_word(word, number)
-        elif word in _PARAGRAPH_WORDS:
-            self._paragraph_word(word, number or 0)
+            if word == "s":
+                self._style, self._style_name = number or 0, ""
+            elif word == "outlinelevel":
+                self._style_level = (number or 0) + 1
         elif word == "chftn":
             self._add_note_mark(state)
         elif word == "chpgn" and self._story.on_each_page:
             self._story.line.text.add(PAGE_MARK)
         elif word.endswith("blip") or word in {"wmetafile", "macpict", "dibitmap"}:
             self._picture_kind = word
+        else:
+            self._paragraph_word(word, number or 0)
+
+    def _add_note_mark(self, state: RtfState) -> None:
+        if len(self._stories) > 1:
+            self._story.has_mark = True
+        else:
+            self._notes += 1
+            self._story.line.text.add(note(str(self._notes)), state.address)
 
     def _paragraph_word(self, word: str, number: int) -> None:
         if word == "pard":
@@ -240,7 +250,7 @@ class RtfReader(StoryWriter):
             self._paragraph.level = self._levels.get(number)
         elif word == "outlinelevel":
             self._paragraph.level = number + 1 if number < 9 else None
-        else:
+        elif word in {"par", "sect", "page"}:
             self._end_paragraph()
 
     def _html_word(self, word: str, number: int | None, state: RtfState) -> None:
@@ -248,26 +258,6 @@ class RtfReader(StoryWriter):
             self.html = [] if number else None
         elif self.html is not None and word in {"par", "tab"} and not state.is_rtf_only:
             self.html.append("\n" if word == "par" else "\t")
-
-    def _style_word(self, word: str, number: int | None) -> None:
-        if word == "s":
-            self._style, self._style_name = number or 0, ""
-        elif word == "outlinelevel":
-            self._style_level = (number or 0) + 1
-
-    def _define_style(self) -> None:
-        name = self._style_name.partition(";")[0].strip()
-        level = 0 if name.lower() == "title" else heading_level(name) or self._style_level
-        if level is not None and level < 10:
-            self._levels[self._style] = level
-        self._style, self._style_name, self._style_level = 0, "", None
-
-    def _add_note_mark(self, state: RtfState) -> None:
-        if len(self._stories) > 1:
-            self._story.has_mark = True
-        else:
-            self._notes += 1
-            self._story.line.text.add(note(str(self._notes)), state.address)
 
     def _table_word(self, word: str, number: int | None) -> None:
         story, inner = self._story, max(self._paragraph.depth, 2)
@@ -282,7 +272,14 @@ class RtfReader(StoryWriter):
                 row = ", ".join(filter(None, story.cells.pop(inner, ())))
                 story.cell.append((inner - 1, f"{row};"))
             case "cell" | "nestcell":
-                self._end_cell(1 if word == "cell" else inner)
+                depth = 1 if word == "cell" else inner
+                self._paragraph.in_table = True
+                self._end_paragraph()
+                self._budget.spend(1)
+                # The rows of tables inside a cell are lines of it.
+                mine = [*takewhile(lambda line: line[0] >= depth, reversed(story.cell))]
+                del story.cell[len(story.cell) - len(mine) :]
+                story.cells[depth].append("\n".join(text for _, text in reversed(mine)))
             case _:
                 self._define_row(word, number or 0)
 
@@ -302,16 +299,6 @@ class RtfReader(StoryWriter):
             case _:  # cellx
                 self._definitions.append(replace(self._next, edge=number))
                 self._next = _CellDefinition(0)
-
-    def _end_cell(self, depth: int) -> None:
-        """End a cell, of which the rows of tables inside it are lines."""
-        self._paragraph.in_table = True
-        self._end_paragraph()
-        self._budget.spend(1)
-        lines = self._story.cell
-        mine = [*takewhile(lambda line: line[0] >= depth, reversed(lines))]
-        del lines[len(lines) - len(mine) :]
-        self._story.cells[depth].append("\n".join(text for _, text in reversed(mine)))
 
     def _end_row(self) -> None:
         story = self._story
@@ -354,7 +341,6 @@ class RtfReader(StoryWriter):
         story.blocks += table_blocks(cells, CellBudget(self.limits), marked)
 
 
-_PARAGRAPH_WORDS = frozenset({"par", "sect", "page", "pard", "s", "outlinelevel"})
 _TABLE_WORDS = frozenset({
     "intbl", "trowd", "trleft", "trhdr", "clmrg", "clvmrg", "cellx", "cell", "row", "nestcell", "nestrow", "itap",
 })  # fmt: skip
@@ -362,7 +348,9 @@ _TABLE_WORDS = frozenset({
 
 def _span_cells(rows: Sequence[_RtfRow]) -> list[SpannedCell]:
     """Return cells with their spans: columns begin where any row's cells do."""
-    edges = _edges(rows)
+    starts = {edge for row in rows for edge in (row.left, *(d.edge for d in row.definitions))}
+    places = sorted(starts)
+    edges = [edge for at, edge in enumerate(places) if not at or edge - places[at - 1] > _EDGE]
     open_cells = dict[int, int]()  # by column, which of them may go on downwards
     found = list[SpannedCell]()
     for at, row in enumerate(rows):
@@ -380,13 +368,6 @@ def _span_cells(rows: Sequence[_RtfRow]) -> list[SpannedCell]:
                 found.append(SpannedCell(at, column, text, 1, end - column))
             column = end
     return found
-
-
-def _edges(rows: Sequence[_RtfRow]) -> list[int]:
-    places = sorted(
-        {edge for row in rows for edge in (row.left, *(d.edge for d in row.definitions))}
-    )
-    return [edge for at, edge in enumerate(places) if not at or edge - places[at - 1] > _EDGE]
 
 
 def _column(edges: Sequence[int], edge: int) -> int:

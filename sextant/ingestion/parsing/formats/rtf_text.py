@@ -164,27 +164,20 @@ class RtfLexer:
             return at
         self._flush()
         is_new, self._is_new = self._is_new, False
-        if is_new and self._opens(word):
-            return at
+        is_marked = self._is_starred and word not in _STARRED
+        if is_new and (word in _SKIPPED or is_marked):
+            self._state.destination = ""
         if not self._state.destination:
             return at
-        if word in _CHARACTERS:
+        if is_new and word in _DESTINATIONS:
+            self.sink.opened(word, self._state)
+            self._state.destination = word
+        elif word in _CHARACTERS:
             self._emit(_CHARACTERS[word])
         else:
             self._set(word, number)
             self.sink.word(word, number, self._state)
         return at
-
-    def _opens(self, word: str) -> bool:
-        """Begin the destination that a group's first control word names, if it names one."""
-        if word in _SKIPPED or (self._is_starred and word not in _STARRED):
-            self._state.destination = ""
-            return True
-        if word in _DESTINATIONS and self._state.destination:
-            self.sink.opened(word, self._state)
-            self._state.destination = word
-            return True
-        return False
 
     def _unicode(self, number: int) -> None:
         code = number % 65_536
@@ -216,22 +209,20 @@ class RtfLexer:
             case "uc":
                 state.skipped_after_unicode = max(number or 0, 0)
             case _ if word in _ENCODINGS:
-                self._set_encoding(word, number or 0)
+                is_font = state.destination == "fonttbl"
+                if word == "fcharset":
+                    name = _CHARSETS.get(number or 0, "") if is_font else ""
+                else:
+                    page = _CODE_PAGES.get(number or 0, f"cp{number or 0}")
+                    name = "mac_roman" if word == "mac" else page
+                with suppress(LookupError):
+                    found = codecs.lookup(name).name
+                    if is_font:
+                        self.fonts[state.font] = found
+                    else:
+                        self.encoding = found
             case _:
                 state.look = _change_look(state.look, word, number)
-
-    def _set_encoding(self, word: str, number: int) -> None:
-        is_font = self._state.destination == "fonttbl"
-        if word == "fcharset":
-            name = _CHARSETS.get(number, "") if is_font else ""
-        else:
-            name = "mac_roman" if word == "mac" else _CODE_PAGES.get(number, f"cp{number}")
-        with suppress(LookupError):
-            found = codecs.lookup(name).name
-            if is_font:
-                self.fonts[self._state.font] = found
-            else:
-                self.encoding = found
 
 
 def _change_look(look: Look, word: str, number: int | None) -> Look:

@@ -18,7 +18,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
 from sextant.ingestion.parsing.formats.pdf_rows import Item
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import width
-from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Point
+from sextant.ingestion.parsing.recognised import OcrLine, OcrPage
 from sextant.ingestion.parsing.structure import Omissions
 
 _SHA256 = 64  # characters
@@ -45,26 +45,28 @@ def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
         for _ in line.text
     ]
     usual = median(heights) if heights else 1.0
-    return {number: _lines(number, page, usual) for number, page in pages.items()}
+    found = dict[int, list[Item]]()
+    for number, page in pages.items():
+        lines = [_line(line, number, page, usual) for line in page.upright().lines]
+        # What runs up or down the page comes last.
+        found[number] = [*sorted(lines, key=lambda line: (not line.rightward, -line.base))]
+    return found
 
 
 def without_known(scanned: Sequence[Item], lines: Sequence[PdfLine]) -> list[Item]:
     """Return what OCR read on a page except lines that the file has as text in the same place, such as a stamp."""
     known = words_of(lines)
-    return [
-        item
-        for item in scanned
-        if not (isinstance(item, PdfLine) and known and _is_covered(words_of([item]), known))
-    ]
 
+    def is_known(item: Item) -> bool:
+        words = words_of([item]) if isinstance(item, PdfLine) and known else []
+        middles = [((word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2) for word in words]
+        covered = sum(
+            any(one.x0 <= x <= one.x1 and one.y0 <= y <= one.y1 for one in known)
+            for x, y in middles
+        )
+        return 2 * covered > len(words)
 
-def _is_covered(words: Sequence[Word], known: Sequence[Word]) -> bool:
-    """Return whether most of the words have their middle in one of the known ones."""
-    middles = [((word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2) for word in words]
-    covered = sum(
-        any(one.x0 <= x <= one.x1 and one.y0 <= y <= one.y1 for one in known) for x, y in middles
-    )
-    return 2 * covered > len(words)
+    return [item for item in scanned if not is_known(item)]
 
 
 def frame_of(page: OcrPage) -> PdfBox:
@@ -99,12 +101,6 @@ def lay_out_picture(page: OcrPage) -> str:
     return "\n".join(text for block in blocks for text in texts_of(block))
 
 
-def _lines(number: int, page: OcrPage, usual: float) -> list[Item]:
-    """Return the lines from above down; what runs up or down the page comes last."""
-    lines = [_line(line, number, page, usual) for line in page.upright().lines]
-    return [*sorted(lines, key=lambda line: (not line.rightward, -line.base))]
-
-
 def _line(line: OcrLine, number: int, page: OcrPage, usual: float) -> PdfLine:
     height = frame_of(page).top
     left, top, right, lowest = line.box
@@ -126,7 +122,7 @@ def _words(line: OcrLine, number: int, page: OcrPage) -> Iterator[Word]:
     for found in BOXED.finditer(line.text):
         start, end = (width(line.text[:at]) / whole for at in found.span())
         corners = [
-            _between(one, other, share)
+            (one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share)
             for one, other in ((left, right), (lower_left, lower_right))
             for share in (start, end)
         ]
@@ -139,7 +135,3 @@ def _words(line: OcrLine, number: int, page: OcrPage) -> Iterator[Word]:
             max(xs) / page.width,
             max(ys) / page.height,
         )
-
-
-def _between(one: Point, other: Point, share: float) -> Point:
-    return one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share

@@ -63,17 +63,14 @@ def without_page_numbers(text: str) -> str:
     """Remove the parts of a header or footer line that only tell the number of the page."""
     if PAGE_MARK not in text:
         return text
-    return re.sub(r"[^\t\n]+", _without_page, text).strip()
 
+    def without_page(part: re.Match[str]) -> str:
+        rest = part[0].replace(PAGE_MARK, "")
+        letters = [char for char in rest if char.isalnum()]
+        is_page = len(letters) <= _PAGE_WORDS and not any(map(str.isdigit, letters))
+        return "" if is_page else rest.strip()
 
-def _without_page(part: re.Match[str]) -> str:
-    if PAGE_MARK not in part[0]:
-        return part[0]
-    rest = part[0].replace(PAGE_MARK, "")
-    letters = [char for char in rest if char.isalnum()]
-    return (
-        "" if len(letters) <= _PAGE_WORDS and not any(map(str.isdigit, letters)) else rest.strip()
-    )
+    return re.sub(rf"[^\t\n]*{PAGE_MARK}[^\t\n]*", without_page, text).strip()
 
 
 def write_comment(author: str, text: str, page: int | None = None) -> Paragraph:
@@ -172,18 +169,16 @@ class StoryWriter:
 
     def document(self, body: Sequence[Block], title: str) -> Blocks:
         """Return the whole document; page headers and footers stand below its first heading."""
-        blocks = self._join_code(infer_headings(body, self._looks))
+        blocks = infer_headings(body, self._looks)
+        # Neighbouring lines of code are joined; letters of one width all over a document are a typewriter's.
+        if 2 * len(self._code) <= len(self._paragraphs):
+            runs = groupby(blocks, key=lambda block: id(block) in self._code)
+            blocks = list[Block]()
+            for is_code, run in runs:
+                together = list(run)
+                lines = "\n".join(self._code[id(block)] for block in together if is_code)
+                code = Paragraph(dedent(lines), together[0].page)
+                blocks += [code] if is_code else together
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         blocks[top:top] = self._margins
         return finish_blocks(blocks, self.omissions, title)
-
-    def _join_code(self, blocks: Sequence[Block]) -> list[Block]:
-        """Join neighbouring lines of code; letters of one width all over a document are a typewriter's."""
-        if 2 * len(self._code) > len(self._paragraphs):
-            return [*blocks]
-        joined = list[Block]()
-        for is_code, run in groupby(blocks, key=lambda block: id(block) in self._code):
-            together = list(run)
-            lines = "\n".join(self._code[id(block)] for block in together if is_code)
-            joined += [Paragraph(dedent(lines), together[0].page)] if is_code else together
-        return joined

@@ -78,43 +78,35 @@ def _is_underlined(lines: list[str]) -> bool:
 
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
-    kinds = [_kind(line, alone=len(lines) == 1, with_roman=with_roman) for line in lines]
+    kinds = list[
+        int | None
+    ]()  # the rank of a heading's number, or of a table's row; None for prose
+    for line in lines:
+        rank = number_rank(line, with_roman=with_roman)
+        is_heading = (len(lines) == 1 or is_strong(rank)) and could_be_heading(line)
+        kinds.append(_TABLE if _PIPE_ROW.match(line) else rank if is_heading else None)
     widest = max([_COLUMN, *map(width, lines)])
     for at, (kind, below) in enumerate(pairwise(kinds)):
         # A numbered line as wide as the text goes on in the next one.
         if kind != _TABLE and below is None and width(lines[at].rstrip()) + 2 > widest:
             kinds[at] = None
-    with_ends = [None, *kinds, None]
-    for rank, run in groupby(
-        zip(lines, map(_if_no_item, with_ends, kinds, with_ends[2:]), strict=True), itemgetter(1)
-    ):
+    # Two of one rank beside each other are items of a list.
+    ranks = [
+        rank if rank == _TABLE or rank not in {above, below} else None
+        for above, rank, below in zip([None, *kinds], kinds, [*kinds[1:], None], strict=False)
+    ]
+    for rank, run in groupby(zip(lines, ranks, strict=True), itemgetter(1)):
         members = [line for line, _ in run]
         if rank == _TABLE:
-            yield _table(members)
+            rows = [line.strip().strip("|").split("|") for line in members]
+            if len(rows) > 1 and all(map(_RULE.fullmatch, rows[1])):
+                yield Table([rows[0], *rows[2:]], 1)
+            else:
+                yield Table(rows, header_rows(rows))
         elif rank is None:
             yield Paragraph("\n".join(unwrap(members)))
         else:
             yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in members)
-
-
-def _if_no_item(above: int | None, rank: int | None, below: int | None) -> int | None:
-    """Return a heading's rank; None beside a line of the same rank: then both are items of a list."""
-    return rank if rank == _TABLE or rank not in {above, below} else None
-
-
-def _kind(line: str, *, alone: bool, with_roman: bool) -> int | None:
-    """Return the rank of a heading's number, -1 for a table's row, None for prose."""
-    if _PIPE_ROW.match(line):
-        return _TABLE
-    rank = number_rank(line, with_roman=with_roman)
-    return rank if (alone or is_strong(rank)) and could_be_heading(line) else None
-
-
-def _table(lines: list[str]) -> Table:
-    rows = [line.strip().strip("|").split("|") for line in lines]
-    ruled = len(rows) > 1 and all(_RULE.fullmatch(cell) for cell in rows[1])
-    rows = [rows[0], *rows[2:]] if ruled else rows
-    return Table(rows, 1 if ruled else header_rows(rows))
 
 
 def _is_title(line: str) -> bool:

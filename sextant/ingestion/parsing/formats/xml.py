@@ -88,7 +88,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     root = _root(decoded.text, omissions)
     for inclusion in root.iter(_INCLUSION):
         omissions.add_part("reference", inclusion.get("href"))
-    if _is_document(root):
+    is_document = any(
+        _TAGS.get(_name(one)) in {"p", "pre"} or (len(one) and any(map(str.strip, _pieces(one))))
+        for one in root.iter()
+    )
+    if is_document:
         _move_notes(root)
         markup = "".join(_write(root, 1))
         blocks = fragment_blocks(markup, limits, omissions)
@@ -154,15 +158,6 @@ def _text(element: Element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def _is_document(root: Element) -> bool:
-    """Return whether XML is a document: it has elements among words, or paragraphs."""
-    for element in root.iter():
-        has_words = len(element) and any(map(str.strip, _pieces(element)))
-        if has_words or _tag_of(element) in {"p", "pre"}:
-            return True
-    return False
-
-
 def _move_notes(root: Element) -> None:
     """Put each footnote that stands in a paragraph below it, with its number in its place; mark others by their labels."""
     for mark in root.iterfind(".//{*}xref[@ref-type='fn']"):
@@ -170,7 +165,8 @@ def _move_notes(root: Element) -> None:
         del mark[:]
     notes = [*root.iter("{*}footnote", "{*}fn")]
     for number, found in reversed([*enumerate(notes, 1)]):
-        paragraph = next((one for one in found.iterancestors() if _tag_of(one) == "p"), None)
+        around = (one for one in found.iterancestors() if _TAGS.get(_name(one)) == "p")
+        paragraph = next(around, None)
         if paragraph is None:
             label = found.find("{*}label")
             if label is not None and (body := label.getnext()) is not None:
@@ -188,10 +184,6 @@ def _move_notes(root: Element) -> None:
         paragraph.tail = None
         found.getparent().remove(found)
         paragraph.addnext(below)
-
-
-def _tag_of(element: Element) -> str | None:
-    return _TAGS.get(_name(element))
 
 
 def _write(
@@ -243,9 +235,20 @@ def _tag(element: Element, *, in_text: bool, is_text: bool) -> str:
     number = _NUMBERS.get(element.get("list-type") or element.get("numeration") or "")
     if tag in {"ul", "ol"} and number:
         return f'ol type="{number}"'
-    if tag in {"td", "th"}:
-        return f"{tag}{_spans(element)}"
-    return tag or ("span" if in_text else "p" if is_text else "div")
+    if tag not in {"td", "th"}:
+        return tag or ("span" if in_text else "p" if is_text else "div")
+    # Merged cells, as pages or as CALS tables have them.
+    across, down = element.get("colspan", ""), element.get("rowspan", "")
+    if more := read_number(element.get("morerows"), 0):
+        down = str(more + 1)
+    first, last = element.get("namest"), element.get("nameend")
+    group = next(element.iterancestors("{*}tgroup"), None) if first and last else None
+    if group is not None:
+        names = [one.get("colname") for one in group.iterchildren("{*}colspec")]
+        if first in names and last in names:
+            across = str(names.index(last) - names.index(first) + 1)
+    given = (("colspan", across), ("rowspan", down))
+    return tag + "".join(f' {name}="{escape(value)}"' for name, value in given if value)
 
 
 def _pieces(element: Element) -> list[str]:
@@ -259,21 +262,6 @@ def _holds_blocks(element: Element) -> bool:
         return any(_TAGS.get(_name(child)) in _BLOCKS for child in element)
     below = (one for child in element for one in child.iter())
     return any(_name(one) in _TITLES or _TAGS.get(_name(one)) in _BLOCKS for one in below)
-
-
-def _spans(cell: Element) -> str:
-    """Return the attributes of a merged cell, as pages or as CALS tables have them."""
-    across, down = cell.get("colspan", ""), cell.get("rowspan", "")
-    if more := read_number(cell.get("morerows"), 0):
-        down = str(more + 1)
-    first, last = cell.get("namest"), cell.get("nameend")
-    group = next(cell.iterancestors("{*}tgroup"), None) if first and last else None
-    if group is not None:
-        names = [one.get("colname") for one in group.iterchildren("{*}colspec")]
-        if first in names and last in names:
-            across = str(names.index(last) - names.index(first) + 1)
-    given = (("colspan", across), ("rowspan", down))
-    return "".join(f' {name}="{escape(value)}"' for name, value in given if value)
 
 
 def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
@@ -295,7 +283,9 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
                     members.setdefault(key, []).append(other)
             else:
                 members.setdefault(name, []).append(value)
-    text = _plain(element.text or "", limits)
+    text = (element.text or "").strip()
+    if _MARKUP.search(text):  # feeds hold pages in it
+        text = "\n".join(lines_of(fragment_blocks(element.text, limits, Omissions())))
     if not members:
         return text
     if text:
@@ -303,10 +293,3 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
     read = {name: values[0] if len(values) == 1 else values for name, values in members.items()}
     only = next(iter(read.values()))
     return only if len(read) == 1 and isinstance(only, list) else read
-
-
-def _plain(text: str, limits: Limits) -> str:
-    """Return a value's text; feeds hold pages in it."""
-    if _MARKUP.search(text):
-        return "\n".join(lines_of(fragment_blocks(text, limits, Omissions())))
-    return text.strip()
