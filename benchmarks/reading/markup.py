@@ -15,7 +15,9 @@ Grid = list[list[tuple[int, str]]]
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()]*)*(?:\s\"[^\"]*\")?\)")
+_LINK = re.compile(
+    r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*(?:\([^()]*\)[^()]*)*(?:\s\"[^\"]*\")?\)"
+)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|~~|`+)(?=\S)(.*?)(?<=\S)\1")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~$&-])")

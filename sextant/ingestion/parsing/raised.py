@@ -96,7 +96,8 @@ def _labels(text: str) -> Sequence[str]:
     """Return the labels of the notes that a mark may refer to: 1 and 2 of "[1], 2"; none where it holds anything else."""
     split = re.split(r"[,，、;\s]+|(?<=\])(?=\[)", text)
     parts = [part.strip(_BRACKETS) for part in split if part]
-    return parts if all(map(_LABEL.fullmatch, parts)) else ()
+    is_remark = len(parts) > 1 and len(parts[0]) > 1 and parts[0].isalpha() and parts[-1].isdigit()
+    return parts if all(map(_LABEL.fullmatch, parts)) and not is_remark else ()  # [nb 2]
 
 
 def _write(text: str, notes: Set[str]) -> str:
@@ -180,7 +181,8 @@ def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
 
 
 def _power(base: str, text: str) -> str:
-    is_mark = not any(map(str.isalnum, text)) or len(text) > _LONGEST
+    is_remark = text.startswith("[") and " " in text
+    is_mark = is_remark or not any(map(str.isalnum, text)) or len(text) > _LONGEST
     if is_mark or not base[-1:].strip():
         return text
     if not _SIMPLE.fullmatch(text):

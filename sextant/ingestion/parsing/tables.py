@@ -280,7 +280,11 @@ def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     if not columns:
         return True
     if _NUMBER.match(row[0]):
-        return False
+        # Programs write 0 above the numbers of rows, which have no name.
+        is_index = row[0] == "0" and columns == [0]
+        return is_index and any(
+            all(_NUMBER.match(cells[at]) for cells in body) for at in range(1, len(row))
+        )
     series = _series([row[at] for at in columns])
     alike = sum(_series([cells[at] for at in columns]) == series for cells in body)
     return series is not None and alike * 2 <= len(body)

@@ -31,7 +31,7 @@ _SUBSET = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SHADOW_ROOT = re.compile(r"<template(?=\s[^<>]*\bshadowrootmode\b)", re.IGNORECASE)
-_FRAMESET = re.compile(r"</?frameset\b[^<>]*>", re.IGNORECASE)
+_FRAMESET = re.compile(r"</?(?:frameset|noframes)\b[^<>]*>", re.IGNORECASE)
 _FRAME = re.compile(r"<frame\b([^<>]*)>", re.IGNORECASE)
 _ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
 # How a page says of itself that it is one article (Open Graph, schema.org).

@@ -47,6 +47,7 @@ _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as i
 _DEEPEST = 3  # table within table
 _TICKS = "☐☒○● \n"
 _LABEL = 5  # characters of a note's mark, at most
+_BACK = re.compile("#_?(?:cite_|fn|ftn|edn)ref")  # from a note to where it is referred to
 _SHORT = 20  # letters: shorter sentences outside the main part are left out
 _LETTERS = 3  # of a Latin word count as much as one ideograph
 
@@ -388,5 +389,8 @@ def _mark(node: LexborNode) -> str:
         return ""
     parent = node.parent
     link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)
-    is_note = link is not None and "#" in (link.attributes.get("href") or "")
-    return note(node.text().strip()) if is_note else mark_raised(node.text())
+    address = (link.attributes.get("href") or "") if link is not None else ""
+    label = node.text().strip()
+    is_label = len(label) <= _LABEL or not any(map(str.isalpha, label))
+    is_note = "#" in address and is_label and not _BACK.search(address)
+    return note(label) if is_note else mark_raised(node.text())

@@ -108,7 +108,7 @@ def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:
         str(at): (one.text or "").strip() for at, one in enumerate(part.root.iter("{*}author"))
     }
     for comment in part.root.iter("{*}threadedComment", "{*}comment"):
-        text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
+        text = _unescaped("".join(part.text or "" for part in comment.iter("{*}text", "{*}t")))
         author = people.get(comment.get("personId") or comment.get("authorId", ""), "")
         # Also for older programs, under the name of no person.
         if not text.startswith("[Threaded comment]"):

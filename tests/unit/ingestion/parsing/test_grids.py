@@ -83,6 +83,8 @@ def test_a_table_ends_where_another_begins(rows: Cells, expected: list[object]) 
         ("Item,1,2,3\nA,10,20,30\nB,11,21,31", "Item,1,2,3"),
         ("Rate,5%,10%,15%\nA,1,4,9\nB,2,3,7", "Rate,5%,10%,15%"),
         (",2023,,2024,\nArea,Plan,Real,Plan,Real\nN,1,2,3,4", "Area,2023 Plan,2023 Real,2024 Plan,2024 Real"),
+        ("0,Name,Age\n1,Ann,32\n2,Bob,25", "0,Name,Age"),
+        ("0,Ann,Lee\n1,Bob,Fox", None),
         ("Ann,2019,2021\nBob,2020,2022", None),
         ("A,1,2,3\nB,2,3,4", None),
     ],
@@ -116,7 +118,7 @@ def test_comments_are_read_with_their_cells() -> None:
     book = openpyxl.Workbook()
     for row in (["Item", "Price"], ["Lamp", 5]):
         book.active.append(row)
-    book.active["B2"].comment = Comment("Until 1 May.\nThen 6.", "Ann")
+    book.active["B2"].comment = Comment("Until 1 May._x000A_Then 6.", "Ann")
     book.active["A2"].comment = Comment("Bob:\nSold out?", "Bob")
     buffer = io.BytesIO()
     book.save(buffer)

@@ -393,6 +393,11 @@ def test_all_frames_of_a_set_are_read() -> None:
     assert lines(read(FileType.MHTML, content)) == ["It holds 5 l.", "At 7 bar."]
 
 
+def test_what_a_page_says_in_place_of_its_frames_is_read_as_its_markup() -> None:
+    page = b"<html><frameset><frame src='a'><noframes><body><p>Open: 9 to 5.</body></noframes></frameset></html>"
+    assert lines(read(FileType.HTML, page)) == ["Open: 9 to 5."]
+
+
 def test_an_outlook_message_is_read_as_a_mail_with_what_it_forwards() -> None:
     sent = struct.pack("<HHIQ", 0x40, 0x0039, 6, 133_000_000_000_000_000)
     inner = outlook({"0037": "Offer", "1000": "Ten per cent off."})

@@ -611,6 +611,16 @@ class TestHtml:
         ]
         assert "2 struck through" in str(parsed.warnings[0])
 
+    def test_remarks_and_ways_back_are_no_marks_of_notes(self) -> None:
+        page = (
+            "<p>They dive.<sup>[<a href='/help#c'>citation needed</a>]</sup> They fly.<sup><a href='#n2'>[nb 2]</a></sup></p>"
+            "<p>^ <a href='#cite_ref-1'><sup>a</sup></a> <a href='#cite_ref-2'><sup>b</sup></a> Lee 1992.</p>"
+        )
+        assert prose_of(FileType.HTML, page) == [
+            "They dive.[citation needed] They fly.[nb 2]",
+            "^ a b Lee 1992.",
+        ]
+
     @pytest.mark.parametrize(
         ("math", "text"),
         [
