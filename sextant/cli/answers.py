@@ -105,7 +105,9 @@ class _Printer:
                 self._begun = True
                 self.lines.add(text)
             case ReportProgress(step="section", done=done, total=total, title=title):
-                self._end_line()
+                if self._begun and sys.stdout.isatty():
+                    self.lines.add("\n")
+                    self.lines.end()
                 title = title or self._wordings["lead"]
                 section = self._wordings["section"]
                 terminal.note(section.format(done=done, total=total, title=title))
@@ -116,12 +118,6 @@ class _Printer:
                 self.warnings.add(reason)  # the answer's warnings repeat it
             case _:
                 pass
-
-    def _end_line(self) -> None:
-        """Begin a new line if standard output is a terminal, too."""
-        if self._begun and sys.stdout.isatty():
-            self.lines.add("\n")
-            self.lines.end()
 
 
 def _plan_lines(plan: Planned, wordings: Mapping[str, str]) -> Iterator[str]:

@@ -33,13 +33,21 @@ if TYPE_CHECKING:
     from sextant.facade import Sextant
     from sextant.facade.knowledge.entities import Duplicates, Entities, EntityView
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
-    from sextant.retrievers.entity_search.response import EntityResult, Explanation, SearchResponse
+    from sextant.retrievers.entity_search.response import Explanation, SearchResponse
 
 
 def print_found(found: SearchResponse) -> None:
     """Print a page of entities, with the explanations of their scores if there are any."""
     for rank, one in enumerate(found.results, start=1):
-        _print_result(rank, one)
+        name = f"{rank}. {terminal.brief(one.entity.name)} · {one.entity.entity_type}"
+        terminal.heading(f"{name}  {terminal.score(one.scores.final)}  ({', '.join(one.sources)})")
+        description = " ".join(one.entity.description.split())
+        if description:
+            terminal.prose(terminal.shorten(description, 200), "   ")
+        for other in one.related_entities:
+            terminal.say(f"   {other.relation_type}: {terminal.brief(other.entity.name)}")
+        if one.explanation is not None:
+            _explain(one.explanation)
     if not found.results:
         terminal.say("Nothing found.")
     for warning in found.warnings or ():
@@ -50,18 +58,6 @@ def print_found(found: SearchResponse) -> None:
         terminal.print_debug(found.debug.timings, found.debug.constants, origin)
     if found.next_cursor:
         terminal.note(f"There are more: --cursor {found.next_cursor}")
-
-
-def _print_result(rank: int, one: EntityResult) -> None:
-    name = f"{rank}. {terminal.brief(one.entity.name)} · {one.entity.entity_type}"
-    terminal.heading(f"{name}  {terminal.score(one.scores.final)}  ({', '.join(one.sources)})")
-    description = " ".join(one.entity.description.split())
-    if description:
-        terminal.prose(terminal.shorten(description, 200), "   ")
-    for other in one.related_entities:
-        terminal.say(f"   {other.relation_type}: {terminal.brief(other.entity.name)}")
-    if one.explanation is not None:
-        _explain(one.explanation)
 
 
 def _explain(explanation: Explanation) -> None:

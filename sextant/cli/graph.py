@@ -245,7 +245,7 @@ def _print_status(found: GraphStatus) -> None:
 
 def _print_tree(part: DrawnGraph) -> None:
     """Print relations under the entity that they were reached from, for each entity of the name."""
-    names = _names(part)
+    names = {entity.id: terminal.brief(entity.name) for entity in part.entities}
     around: _Hops = defaultdict(dict)
     for hop in part.hops:
         around[hop.source_id][hop.relation_id] = around[hop.target_id][hop.relation_id] = hop
@@ -278,7 +278,3 @@ def _take_hops(around: _Hops, entity: UUID) -> list[Hop]:
     for hop in taken:
         around[hop.other_end(entity)].pop(hop.relation_id, None)
     return taken
-
-
-def _names(part: DrawnGraph) -> dict[UUID, str]:
-    return {entity.id: terminal.brief(entity.name) for entity in part.entities}

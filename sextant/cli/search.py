@@ -71,18 +71,14 @@ def search(
         terminal.emit(found)
         return
     for rank, item in enumerate(found.results, start=1):
-        _print_item(rank, item)
+        terminal.heading(f"{rank}. {_item_location(item)}  {terminal.score(item.score)}")
+        terminal.prose(terminal.shorten(terminal.read_out(item.text)), "   ")
     if not found.results:
         terminal.say("Mode bypass looks for nothing." if mode == "bypass" else "Nothing found.")
     for warning in found.warnings:
         terminal.warn_of(warning)
     if explain and found.results:
         _explain(found, settings)
-
-
-def _print_item(rank: int, item: RetrievedItem) -> None:
-    terminal.heading(f"{rank}. {_item_location(item)}  {terminal.score(item.score)}")
-    terminal.prose(terminal.shorten(terminal.read_out(item.text)), "   ")
 
 
 def _item_location(item: RetrievedItem) -> str:
@@ -210,24 +206,18 @@ def evaluate(
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
     from sextant.evals.runner import EvalOptions
 
-    if out is not None:
-        _check_folder(out)
+    if out is not None and not out.parent.is_dir():  # before anything is measured
+        raise OptionInvalid(
+            f"{out} cannot be written: there is no folder {out.parent}.",
+            next_step="Make it, or name another file.",
+            field="out",
+        )
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
     options = EvalOptions(corpus, queries, mode, chosen, limit, triples)
     report = run_interruptible(_evaluate(options, quiet=as_json))
     if out is not None:
         out.write_bytes(terminal.encode_json(report))
     terminal.show(report, _print_report, as_json=as_json)
-
-
-def _check_folder(path: Path) -> None:
-    """Check that the folder of the file exists, before anything is measured."""
-    if not path.parent.is_dir():
-        raise OptionInvalid(
-            f"{path} cannot be written: there is no folder {path.parent}.",
-            next_step="Make it, or name another file.",
-            field="out",
-        )
 
 
 async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:

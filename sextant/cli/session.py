@@ -56,10 +56,16 @@ async def open_session(
 
     settings = await asyncio.to_thread(load_settings)
     if unattended:
-        _log_as_a_server(settings)
+        from logging.config import dictConfig
+
+        from sextant.server.observe.logs import log_config
+
+        dictConfig(log_config(settings))
     else:
         show_log(settings)
-    _announce_setup(settings)
+    new = settings.database_url is None and not settings.data_dir.exists()
+    if new and sys.stderr.isatty():
+        terminal.note(f"Setting up a database in {settings.data_dir}; this is done once.")
     embedder = await _loading(settings) if to_answer else None
     facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
     from sextant.stores.postgresql.watched import limit_statements
@@ -67,13 +73,6 @@ async def open_session(
     async with facade.Sextant.open(settings, embedder=embedder) as rag:
         with limit_statements(math.inf if lengthy else settings.limits.answer_seconds):
             yield rag
-
-
-def _announce_setup(settings: Settings) -> None:
-    """Print why the first command takes longer, on a terminal."""
-    new = settings.database_url is None and not settings.data_dir.exists()
-    if new and sys.stderr.isatty():
-        terminal.note(f"Setting up a database in {settings.data_dir}; this is done once.")
 
 
 async def _loading(settings: Settings) -> CachedEmbedder:
@@ -87,14 +86,6 @@ async def _loading(settings: Settings) -> CachedEmbedder:
     loading = asyncio.create_task(embedder.embed_query(WARM_UP))
     loading.add_done_callback(lambda task: task.cancelled() or task.exception())
     return embedder
-
-
-def _log_as_a_server(settings: Settings) -> None:
-    from logging.config import dictConfig
-
-    from sextant.server.observe.logs import log_config
-
-    dictConfig(log_config(settings))
 
 
 def show_log(settings: Settings) -> None:

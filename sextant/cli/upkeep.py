@@ -61,15 +61,11 @@ async def _examine(*, measure: bool, as_json: bool) -> list[Examination]:
     async for finding in examine(settings, measure=measure, report=report):
         findings.append(finding)
         if not as_json:
-            _print_finding(finding)
+            line = f"{_SIGNS[finding.health]} {finding.name}: {finding.detail}"
+            typer.secho(terminal.printable(line), fg=_COLOURS[finding.health])
+            if finding.next_step:
+                terminal.say(f"  {finding.next_step}")
     return findings
-
-
-def _print_finding(finding: Examination) -> None:
-    line = f"{_SIGNS[finding.health]} {finding.name}: {finding.detail}"
-    typer.secho(terminal.printable(line), fg=_COLOURS[finding.health])
-    if finding.next_step:
-        terminal.say(f"  {finding.next_step}")
 
 
 @app.command("config")

@@ -35,21 +35,17 @@ class Scope:
 
     def __post_init__(self) -> None:
         for field, name in (("user_id", self.user_id), ("graph_id", self.graph_id)):
-            if not _is_name(name):
+            if not (
+                isinstance(name, str)
+                and 0 < len(name.strip()) <= len(name) <= LONGEST_NAME
+                and clean_text(name) == name
+                and "\ufffd" not in name
+            ):
                 raise OptionInvalid(
                     f"{field} must be a name of 1 to {LONGEST_NAME} characters.",
                     next_step="Give a name that is valid text, like `handbooks`.",
                     field=field,
                 )
-
-
-def _is_name(name: object) -> bool:
-    return (
-        isinstance(name, str)
-        and 0 < len(name.strip()) <= len(name) <= LONGEST_NAME
-        and clean_text(name) == name
-        and "\ufffd" not in name
-    )
 
 
 def key_of(scope: Scope) -> dict[str, object]:

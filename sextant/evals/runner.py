@@ -163,25 +163,21 @@ async def _ask_all(
                 found = Retrieval(
                     (), Mode.BYPASS, coded_warnings=(warning,), timings={"total": 0.0}
                 )
-            outcome = _outcome(question, found)
+            passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
+            ranked = tuple(item.external_id or item.id for item in passages)
+            outcome = _QuestionOutcome(
+                question=question,
+                ranked=ranked,
+                top_score=found.results[0].score if found.results else 0.0,
+                milliseconds=found.timings["total"],
+                warnings=found.warnings,
+                measures=_measures(question, ranked) if question.gold_ids else {},
+            )
         done += 1
         on_progress("questions", done, len(questions))
         return outcome
 
     return list(await asyncio.gather(*map(ask, questions)))
-
-
-def _outcome(question: EvalQuestion, found: Retrieval) -> _QuestionOutcome:
-    passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
-    ranked = tuple(item.external_id or item.id for item in passages)
-    return _QuestionOutcome(
-        question=question,
-        ranked=ranked,
-        top_score=found.results[0].score if found.results else 0.0,
-        milliseconds=found.timings["total"],
-        warnings=found.warnings,
-        measures=_measures(question, ranked) if question.gold_ids else {},
-    )
 
 
 def _measures(question: EvalQuestion, ranked: Sequence[str]) -> dict[str, float]:

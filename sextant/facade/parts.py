@@ -44,13 +44,6 @@ log = logging.getLogger(__name__)
 _YOUNG_OBJECTS = 10_000
 
 
-def _collect_less_often() -> None:
-    """Raise the collector's first threshold, unless the collector is off or the threshold is higher."""
-    young, *older = gc.get_threshold()
-    if 0 < young < _YOUNG_OBJECTS:
-        gc.set_threshold(_YOUNG_OBJECTS, *older)
-
-
 def _read_dictionaries() -> None:
     """Load the Chinese dictionaries, which would block the event loop at the first Chinese question."""
     from sextant.text.characters import plain_of
@@ -89,7 +82,9 @@ class Parts:
         self._bm25: BM25Indexes | None = None
         self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
-        _collect_less_often()
+        young, *older = gc.get_threshold()
+        if 0 < young < _YOUNG_OBJECTS:
+            gc.set_threshold(_YOUNG_OBJECTS, *older)
 
     async def check_space(self) -> None:
         """Load the embedding model, and check that it made the stored vectors.
@@ -117,20 +112,17 @@ class Parts:
         """Return the workflow and its dependencies."""
         async with self._opening:
             if self._workflow is None:
-                self._workflow = await self._open_workflow()
+                # The model loads during the imports, which take 1.5 s of CPU.
+                importing = asyncio.to_thread(importlib.import_module, "sextant.graph.streaming")
+                await asyncio.gather(self._check_space_if_possible(), importing)
+                from sextant.graph.dependencies import dependencies_over
+                from sextant.graph.workflow import create_query_workflow
+
+                dependencies = await self._stack.enter_async_context(
+                    dependencies_over(self._database, self._embedder, self.chat_models)
+                )
+                self._workflow = dependencies, create_query_workflow(dependencies=dependencies)
         return self._workflow
-
-    async def _open_workflow(self) -> tuple[Dependencies, Workflow]:
-        # The model loads during the imports, which take 1.5 s of CPU.
-        importing = asyncio.to_thread(importlib.import_module, "sextant.graph.streaming")
-        await asyncio.gather(self._check_space_if_possible(), importing)
-        from sextant.graph.dependencies import dependencies_over
-        from sextant.graph.workflow import create_query_workflow
-
-        dependencies = await self._stack.enter_async_context(
-            dependencies_over(self._database, self._embedder, self.chat_models)
-        )
-        return dependencies, create_query_workflow(dependencies=dependencies)
 
     async def _check_space_if_possible(self) -> None:
         # Without the embedding model a search goes on by keywords, with a warning.
@@ -156,24 +148,26 @@ class Parts:
         """
         async with self._opening:
             if self._entity_search is None:
-                self._entity_search = await self._open_entity_search()
+                from sextant.retrievers.entity_search.search import EntitySearch
+                from sextant.retrievers.ranking.reranking import CHAT, open_reranker
+                from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
+
+                settings = self._database.settings
+                graph = graph_store(settings, self._database, self._stack)
+                chat = await self.chat_models.get(Role.JUDGE) if settings.reranker == CHAT else None
+                reranker = open_reranker(settings, chat)
+                if isinstance(reranker, HttpReranker):
+                    self._stack.push_async_callback(reranker.close)
+                copies = graph if isinstance(graph, ProjectedGraph) else None
+                self._entity_search = EntitySearch(
+                    self._database,
+                    graph,
+                    self._embedder,
+                    settings,
+                    reranker=reranker,
+                    copies=copies,
+                )
         return self._entity_search
-
-    async def _open_entity_search(self) -> EntitySearch:
-        from sextant.retrievers.entity_search.search import EntitySearch
-        from sextant.retrievers.ranking.reranking import CHAT, open_reranker
-        from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
-
-        settings = self._database.settings
-        graph = graph_store(settings, self._database, self._stack)
-        chat = await self.chat_models.get(Role.JUDGE) if settings.reranker == CHAT else None
-        reranker = open_reranker(settings, chat)
-        if isinstance(reranker, HttpReranker):
-            self._stack.push_async_callback(reranker.close)
-        copies = graph if isinstance(graph, ProjectedGraph) else None
-        return EntitySearch(
-            self._database, graph, self._embedder, settings, reranker=reranker, copies=copies
-        )
 
     @asynccontextmanager
     async def hybrid_retriever(
@@ -220,6 +214,10 @@ class Parts:
         settings = self._database.settings
         has_graph = settings.ingestion.graph != "off"
         by_model = reads and settings.ingestion.graph == "llm"
+        from sextant.ingestion.ocr import open_reader
+
+        if self._reader is None:
+            self._reader = open_reader(self._database)
         return Ingestor(
             DocumentStore(self._database),
             JobStore(self._database),
@@ -229,16 +227,8 @@ class Parts:
             extractor=await self.extractor(renewed=working) if by_model else None,
             hosts=self._parser_hosts(),
             captioner=await self._captioner(),
-            reader=self._ocr_reader(),
+            reader=self._reader,
         )
-
-    def _ocr_reader(self) -> OcrReader | None:
-        """Return the shared OCR reader; None if the extra is not installed."""
-        from sextant.ingestion.ocr import open_reader
-
-        if self._reader is None:
-            self._reader = open_reader(self._database)
-        return self._reader
 
     async def _captioner(self) -> Captioner | None:
         """Return the captioner of images in documents; None without a vision model."""

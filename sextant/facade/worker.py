@@ -147,36 +147,28 @@ class Worker:
             return  # whichever of the user's turns ends first offers it again
         with self._user_slots.slot(user_id):
             try:
-                ingestor = await self._ready()
+                async with self._opening:
+                    if self._ingestor is None:
+                        self._ingestor = await self._opened()
+                ingestor = self._ingestor
             except SextantError as error:
                 _report(error)  # the sweep offers the turn again
                 return
-            found = await self._work_off(ingestor, user_id)
+            ends, found = time.monotonic() + _TURN_SECONDS, False
+            while not (found and (time.monotonic() > ends or self._stopping.is_set())):
+                try:
+                    if not await ingestor.run_next(user_id, on_claimed=self._announce):
+                        break
+                except Exception as error:  # noqa: BLE001 - one job must not stop others
+                    _report(error)
+                found = True
         if found:
             await self._offer_next(user_id)
-
-    async def _work_off(self, ingestor: Ingestor, user_id: str) -> bool:
-        """Ingest a user's next documents one after the other for a second; return whether there was any."""
-        ends, found = time.monotonic() + _TURN_SECONDS, False
-        while not (found and (time.monotonic() > ends or self._stopping.is_set())):
-            try:
-                if not await ingestor.run_next(user_id, on_claimed=self._announce):
-                    break
-            except Exception as error:  # noqa: BLE001 - one job must not stop others
-                _report(error)
-            found = True
-        return found
 
     async def _offer_next(self, user_id: str) -> None:
         with suppress(SextantError):  # the sweep repeats it
             for backlog in await self._jobs.backlog(user_id):
                 await self._turns.offer_all(backlog)
-
-    async def _ready(self) -> Ingestor:
-        async with self._opening:
-            if self._ingestor is None:
-                self._ingestor = await self._opened()
-        return self._ingestor
 
     async def _announce(self, scope: Scope) -> None:
         """Queue the graph's refresh before the document is done, so it is due even if this worker dies."""

@@ -71,7 +71,13 @@ class Captioner:
 
         async def look(image: FoundImage) -> None:
             try:
-                known[image.sha256] = await self._look(image, title, language)
+                prompt = prompts.PICTURE.messages(
+                    language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
+                )
+                picture = await asyncio.to_thread(self._shrink, image)
+                async with self._at_once:
+                    description = await self._vision.describe(picture, prompt)
+                known[image.sha256] = " ".join(description.text.split())
             except (ModelUnavailable, ModelOutputInvalid) as error:
                 log.warning("an image of a document was not described: %s", error)
                 known[image.sha256] = ""
@@ -88,15 +94,6 @@ class Captioner:
         warning = CodedWarning(WarningCode.IMAGES_NOT_DESCRIBED, params)
         texts = {sha256: text for sha256, text in known.items() if text}
         return Captions(texts, (warning,) if failed else ())
-
-    async def _look(self, image: FoundImage, title: str, language: str) -> str:
-        prompt = prompts.PICTURE.messages(
-            language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
-        )
-        picture = await asyncio.to_thread(self._shrink, image)
-        async with self._at_once:
-            description = await self._vision.describe(picture, prompt)
-        return " ".join(description.text.split())
 
     def _shrink(self, image: FoundImage) -> EncodedPicture:
         """Return an image in the size for the model; OCR gets a larger one."""

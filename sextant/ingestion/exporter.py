@@ -73,7 +73,13 @@ async def _documents(
 async def _entities(pages: GraphPages) -> AsyncIterator[Line]:
     async for rows in pages.list_asserted_entities():
         for row in rows:
-            yield _entity(row)
+            yield EntityLine(
+                id=row["external_id"],
+                name=row["name"],
+                entity_type=row["entity_type"],
+                description=row["description"],
+                aliases=[alias for alias in row["aliases"] if alias != row["name"]],
+            )
 
 
 async def _relations(pages: GraphPages) -> AsyncIterator[Line]:
@@ -148,7 +154,21 @@ def _document(
     sections = {row["id"]: index for index, row in enumerate(content.sections)}
     for row in content.chunks:
         index = sections.get(row["section_id"])
-        lines.append(_chunk(export_id, row, index, mentions[row["id"]], triples[row["id"]]))
+        lines.append(
+            ChunkLine(
+                id=row["external_id"],
+                document_id=export_id,
+                title=row["title"][:LONGEST_TITLE],
+                text=row["text"],
+                entities=[_mention_line(one) for one in mentions[row["id"]]],
+                triples=sorted(triples[row["id"]]),
+                start=row["start"],
+                section=index,
+                page=row["page"],
+                modality=None if row["modality"] == Modality.TEXT else row["modality"],
+                context=row["context"],
+            )
+        )
     external_ids = {row["id"]: row["external_id"] for row in content.chunks}
     lines += [
         _relation(row, names, external_ids[row["chunk_id"]])
@@ -180,43 +200,11 @@ def _section(row: Row) -> SectionLine:
     return SectionLine(**values | {"title": row["title"][:LONGEST_TITLE]})
 
 
-def _chunk(
-    document: str,
-    row: Row,
-    section: int | None,
-    mentions: Sequence[Row],
-    triples: list[tuple[str, str, str]],
-) -> ChunkLine:
-    return ChunkLine(
-        id=row["external_id"],
-        document_id=document,
-        title=row["title"][:LONGEST_TITLE],
-        text=row["text"],
-        entities=[_mention_line(one) for one in mentions],
-        triples=sorted(triples),
-        start=row["start"],
-        section=section,
-        page=row["page"],
-        modality=None if row["modality"] == Modality.TEXT else row["modality"],
-        context=row["context"],
-    )
-
-
 def _mention_line(row: Row) -> str | MentionedEntity:
     if row["entity_type"] == "TERM" and not row["description"]:
         return str(row["name"])
     return MentionedEntity(
         name=row["name"], entity_type=row["entity_type"], description=row["description"]
-    )
-
-
-def _entity(row: Row) -> EntityLine:
-    return EntityLine(
-        id=row["external_id"],
-        name=row["name"],
-        entity_type=row["entity_type"],
-        description=row["description"],
-        aliases=[alias for alias in row["aliases"] if alias != row["name"]],
     )
 
 

@@ -112,18 +112,15 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
             for name in sorted(names):
                 file = Path(folder, name)
                 if not name.startswith((".", "~$")):  # hidden, or Office's mark of an open file
-                    is_read = file.suffix.lower() in EXTENSIONS and _is_file(file)
+                    # Reading a broken link raises; reading a pipe would wait forever.
+                    is_file = file.is_file() or (file.is_symlink() and not file.exists())
+                    is_read = file.suffix.lower() in EXTENSIONS and is_file
                     yield file, is_read and _is_inside(file, path)
         yield from ((Path(error.filename), True) for error in closed)
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
-
-
-def _is_file(path: Path) -> bool:
-    # Reading a broken link raises; reading a pipe would wait forever.
-    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _each(files: Iterable[Path]) -> list[Path]:

@@ -196,7 +196,10 @@ class Importer:
         if stored.error is not None:
             await run.standing.fail(stored.error)
         assert stored.document_id is not None  # noqa: S101 - it was stored
-        await asyncio.to_thread(lines.note_stored, _ids(stored.document_id, chunks))
+        await asyncio.to_thread(
+            lines.note_stored,
+            {chunk.id: chunk_id(stored.document_id, chunk.id) for chunk in chunks},
+        )
         run.report.documents += 1
         run.report.unchanged += stored.unchanged
         run.report.chunks += len(chunks) or stored.chunks
@@ -299,7 +302,3 @@ def _unused_warnings(line: DocumentLine) -> Iterator[CodedWarning]:
     }
     if given := [name for name, value in fields_given.items() if value]:
         yield CodedWarning(WarningCode.LINE_KEYS_UNUSED, {"keys": given})
-
-
-def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:
-    return {chunk.id: chunk_id(document_id, chunk.id) for chunk in chunks}

@@ -148,7 +148,8 @@ class JobRunner:
             if not error.retryable or job.released >= self._settings.worker.retries:
                 await self._fail(job, error)
             else:
-                await self._release(job, error, wait=self._backoff(job))
+                wait: float = self._settings.worker.backoff * 2.0**job.released
+                await self._release(job, error, wait=min(wait, 300.0))
             raise
         except Exception as error:
             report(Progress(job.filename, JobStage.FAILED))
@@ -185,7 +186,9 @@ class JobRunner:
     ) -> JobOutcome:
         """Parse, store and publish the document, and add it to the graph; its job stays open."""
         parsed = await self._parse(job, given, report, place)
-        if await self._is_published(job):
+        if job.attempts > 1 and await self._documents.is_live(
+            job.scope, job.document_id, job.version
+        ):
             described = await describe_in_parts(parsed)
         else:
             described = await self._store(job, parsed, report)
@@ -272,12 +275,6 @@ class JobRunner:
             await self._storing.do(job.scope, ready, self._running)
         else:
             await self._documents.store(job.scope, [ready])
-
-    async def _is_published(self, job: Job) -> bool:
-        """Return whether an earlier attempt has published the document."""
-        return job.attempts > 1 and await self._documents.is_live(
-            job.scope, job.document_id, job.version
-        )
 
     async def _vectors(self, job: Job, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
         texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
@@ -384,11 +381,6 @@ class JobRunner:
     async def _release(self, job: Job, error: BaseException, wait: float = 0) -> None:
         with suppress(SextantError):
             await self._jobs.release(job, error, wait=wait)
-
-    def _backoff(self, job: Job) -> float:
-        """Return the seconds until the next attempt, doubled after each."""
-        wait: float = self._settings.worker.backoff * 2.0**job.released
-        return min(wait, 300.0)
 
     async def _fail(self, job: Job, error: Exception) -> None:
         # Invalid files and deleted documents are no errors of ours.

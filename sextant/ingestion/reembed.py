@@ -40,24 +40,20 @@ async def reembed(
         DatabaseUnavailable, ModelUnavailable: what was stored stays.
     """
     async with lock_reembedding(database):
-        return await _reembed(database, embedder, on_progress)
-
-
-async def _reembed(database: Database, embedder: Embedder, on_progress: OnCount | None) -> int:
-    scopes = await start_reembedding(database, embedder)
-    chunks = ChunkStore(database)
-    total = sum([await chunks.count(scope) for scope in scopes])
-    done = 0
-    for scope in scopes:
-        async for batch in _batches(database, scope):
-            texts = [embedding_text(chunk.document_title, chunk) for chunk in batch]
-            vectors = await embedder.embed_passages(texts)
-            await store_vectors(database, scope, [chunk.id for chunk in batch], vectors)
-            done += len(batch)
-            if on_progress is not None:
-                on_progress(done, total)
-    await finish_reembedding(database)
-    return done
+        scopes = await start_reembedding(database, embedder)
+        chunks = ChunkStore(database)
+        total = sum([await chunks.count(scope) for scope in scopes])
+        done = 0
+        for scope in scopes:
+            async for batch in _batches(database, scope):
+                texts = [embedding_text(chunk.document_title, chunk) for chunk in batch]
+                vectors = await embedder.embed_passages(texts)
+                await store_vectors(database, scope, [chunk.id for chunk in batch], vectors)
+                done += len(batch)
+                if on_progress is not None:
+                    on_progress(done, total)
+        await finish_reembedding(database)
+        return done
 
 
 async def _batches(database: Database, scope: Scope) -> AsyncIterator[list[StoredChunk]]:

@@ -126,7 +126,9 @@ class BoundedHead(HttpToolsProtocol):
         """See httptools."""
         self._forget()
         served = self.app
-        if _size_of(self.url, self.headers) > MOST_BYTES:  # it arrived in one read
+        # A header has ": " after its name and CRLF after its value.
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > MOST_BYTES:  # it arrived in one read
             self.app = _too_large
         super().on_headers_complete()
         self.app = served
@@ -162,11 +164,6 @@ class BoundedHead(HttpToolsProtocol):
             if not self._answering:
                 self.transport.write(_REFUSED % status)
             self.transport.close()
-
-
-def _size_of(url: bytes, headers: list[tuple[bytes, bytes]]) -> int:
-    # A header has ": " after its name and CRLF after its value.
-    return len(url) + sum(len(name) + len(value) + 4 for name, value in headers)
 
 
 async def _too_large(_: Scope, __: Receive, send: Send) -> None:

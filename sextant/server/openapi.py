@@ -82,7 +82,15 @@ def document_routes(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, A
             schemas.pop(name, None)
         for path, operation in operations(document):
             shapes = (shape for prefix, shape in others.items() if path.startswith(prefix))
-            _with_common(path, operation, next(shapes, _problem))
+            problem = next(shapes, _problem)
+            responses = operation["responses"]
+            statuses = () if path in _PUBLIC else _COMMON
+            for status in (*statuses, *((415,) if "requestBody" in operation else ())):
+                known = responses.get(str(status), {})
+                if status == 422 or not known:  # FastAPI's own 422 is not ours
+                    responses[str(status)] = problem(status)
+            if path in _PUBLIC:
+                responses.pop("422", None)
             _add_examples(operation)
         app.openapi_schema = document
     return app.openapi_schema
@@ -93,17 +101,6 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     for path, methods in document["paths"].items():
         for operation in methods.values():
             yield path, operation
-
-
-def _with_common(path: str, operation: dict[str, Any], problem: Describe) -> None:
-    responses = operation["responses"]
-    statuses = () if path in _PUBLIC else _COMMON
-    for status in (*statuses, *((415,) if "requestBody" in operation else ())):
-        known = responses.get(str(status), {})
-        if status == 422 or not known:  # FastAPI's own 422 is not ours
-            responses[str(status)] = problem(status)
-    if path in _PUBLIC:
-        responses.pop("422", None)
 
 
 def _add_examples(operation: dict[str, Any]) -> None:

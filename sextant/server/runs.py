@@ -144,11 +144,26 @@ class AnswerRun:
     async def _go(self, given: Events) -> None:
         try:
             async with asyncio.timeout(self._seconds), aclosing(given) as events:
-                await self._take_turn()
+                if self._turns.locked():
+                    self._note(Status(QUEUE))
+                await self._turns.acquire()
+                self._has_turn = True
                 async for event in events:
                     self._note(event)
         except TimeoutError:
-            self._fail(_time_out(self._seconds))
+            self._fail(
+                TimedOut.worded(
+                    {
+                        "en": Wording(
+                            f"The answer took longer than {self._seconds:g} s.",
+                            "Ask again, or for less at once.",
+                        ),
+                        "zh": Wording(
+                            f"回答超过了 {self._seconds:g} 秒。", "请再问一次，或一次少问一些。"
+                        ),
+                    }
+                )
+            )
         except asyncio.CancelledError:
             self._fail(_cancel_task())
         except Exception as error:  # noqa: BLE001 - every run ends with an event
@@ -162,12 +177,6 @@ class AnswerRun:
             self._note(as_failed(error, self._language))
         else:
             log.warning("an answer that had ended was not closed as it should be: %s", error)
-
-    async def _take_turn(self) -> None:
-        if self._turns.locked():
-            self._note(Status(QUEUE))
-        await self._turns.acquire()
-        self._has_turn = True
 
     def _give_turn(self) -> None:
         if self._has_turn:
@@ -217,17 +226,6 @@ def _cancel_task() -> Cancelled:
         {
             "en": Wording("The answer was cancelled.", "Ask again."),
             "zh": Wording("回答已被取消。", "请再问一次。"),
-        }
-    )
-
-
-def _time_out(seconds: float) -> TimedOut:
-    return TimedOut.worded(
-        {
-            "en": Wording(
-                f"The answer took longer than {seconds:g} s.", "Ask again, or for less at once."
-            ),
-            "zh": Wording(f"回答超过了 {seconds:g} 秒。", "请再问一次，或一次少问一些。"),
         }
     )
 

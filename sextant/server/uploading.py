@@ -125,7 +125,11 @@ class Uploads:
             form = await self._read(request)
             try:
                 async with self._in_memory:
-                    yield await self._receive(form)
+                    read = _of_form(form) if isinstance(form, FormData) else _of_text(form)
+                    graph_id, uploads = await read
+                    yield await asyncio.to_thread(
+                        _inspect_upload, graph_id, uploads, self._settings
+                    )
             finally:
                 if isinstance(form, FormData):
                     await form.close()
@@ -142,11 +146,6 @@ class Uploads:
             headers = {"Connection": "close"}
             raise HTTPException(408, "The upload takes too long.", headers) from None
         raise HTTPException(415, "An upload is multipart/form-data, or a text as application/json.")
-
-    async def _receive(self, form: FormData | bytes) -> Received:
-        read = _of_form(form) if isinstance(form, FormData) else _of_text(form)
-        graph_id, uploads = await read
-        return await asyncio.to_thread(_inspect_upload, graph_id, uploads, self._settings)
 
 
 class _WholeForm(MultiPartParser):

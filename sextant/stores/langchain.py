@@ -91,15 +91,6 @@ _COLUMN_TYPE = text(
 _NUMBERS = {"smallint", "integer", "bigint", "numeric"}
 
 
-def _not_filtered_by(name: str) -> OptionInvalid:
-    return OptionInvalid(
-        f"PGVectorStore cannot filter by the column `{name}`: its name has capital letters, or is a"
-        " word of SQL.",
-        next_step="Rename the column, or keep the user in the JSON metadata.",
-        field="user_field",
-    )
-
-
 def _number(user_id: int | str, name: str) -> int:
     with suppress(ValueError):
         if str(number := int(user_id)) == str(user_id):
@@ -156,7 +147,12 @@ class TableRows:
             values = {"schema": inner.schema_name, "table": inner.table_name, "column": name}
             columns = await self._rows(_COLUMN_TYPE.bindparams(**values))
             if not all(row["plain"] for row in columns):
-                raise _not_filtered_by(name)
+                raise OptionInvalid(
+                    f"PGVectorStore cannot filter by the column `{name}`: its name has capital letters, or is a"
+                    " word of SQL.",
+                    next_step="Rename the column, or keep the user in the JSON metadata.",
+                    field="user_field",
+                )
             is_numeric = any(row["data_type"] in _NUMBERS for row in columns)
             self._owner = _number(self._user_id, name) if is_numeric else str(self._user_id)
         return self._owner

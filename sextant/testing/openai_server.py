@@ -156,7 +156,13 @@ class ScriptedOpenAI(LoopbackEndpoint):
             )
         if path == "/models":
             return _json_response(
-                {"object": "list", "data": [_model(name) for name in self._models]}
+                {
+                    "object": "list",
+                    "data": [
+                        {"id": name, "object": "model", "created": 0, "owned_by": "testing"}
+                        for name in self._models
+                    ],
+                }
             )
         answer = {
             "/chat/completions": self._complete,
@@ -315,10 +321,6 @@ def _json_response(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     return HttpResponse(status, orjson.dumps(body), headers or {})
-
-
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "testing"}
 
 
 def _as_list(value: str | list[str]) -> list[str]:

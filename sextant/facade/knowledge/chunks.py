@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sextant.ingestion.metadata.by_model import (
         DescribedByModel,
         DescriptionEstimate,
-        ModelDescriber,
     )
     from sextant.ingestion.progress import OnProgress, OnStage
     from sextant.retrievers.chunk_search.hits import SearchHit
@@ -203,11 +202,6 @@ class Chunks:
         on_progress: OnStage | None,
         budget_tokens: int | None = None,
     ) -> DescribedByModel:
-        describer = await self._describer()
-        describer.budget.tokens = budget_tokens or describer.budget.tokens
-        return await describer.describe(self._scope, on_progress)
-
-    async def _describer(self) -> ModelDescriber:
         from sextant.ingestion.metadata.by_model import ModelDescriber
 
         chat = await self._chat_models.get(Role.EXTRACT)
@@ -217,7 +211,9 @@ class Chunks:
                 next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
                 field="ingestion.metadata",
             )
-        return ModelDescriber(self._database, chat, self._database.settings)
+        describer = ModelDescriber(self._database, chat, self._database.settings)
+        describer.budget.tokens = budget_tokens or describer.budget.tokens
+        return await describer.describe(self._scope, on_progress)
 
     async def searches(self, limit: int = 50) -> list[LoggedSearch]:
         """Return the last searches that were logged, newest first."""

@@ -135,7 +135,8 @@ class KnowledgeGraph:
             )
         ids = list(entity_ids)[:limit]
         inside = _between(hops, ids)
-        entities = _each_once(await graph.get_entities(self._scope, ids))
+        # Several ids may have been merged into one entity meanwhile.
+        entities = {one.id: one for one in await graph.get_entities(self._scope, ids)}
         joined = _between(inside, entities)
         return DrawnGraph(tuple(entities.values()), joined, len(inside) < len(hops))
 
@@ -153,11 +154,6 @@ class KnowledgeGraph:
                 field="seed",
             )
         return found[:limit]
-
-
-def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:
-    """Return entities by id; several ids may have been merged into one entity meanwhile."""
-    return {one.id: one for one in entities}
 
 
 def _between(hops: Sequence[Hop], ids: Collection[UUID]) -> tuple[Hop, ...]:

@@ -19,7 +19,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, names
 from sextant.ingestion.facts.passages import Fact, FactPassage, Subject, document_of, passages_of
-from sextant.ingestion.pipeline import Ingested, Ingestor
+from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import runs_of
 from sextant.ingestion.transfer.documents import ImportUpkeep, chunk_id, upload
 from sextant.ingestion.transfer.lines import DocumentLine
@@ -186,7 +186,13 @@ class FactVerbaliser:
     ) -> list[StoredFacts]:
         """Update the documents; those that cannot be stored are left out, with a warning."""
         fresh = [one for one in entities if one.passages and not one.unchanged]
-        results = dict(zip((one.id for one in fresh), await self._ingest(fresh), strict=True))
+        uploads = await asyncio.to_thread(
+            lambda: [
+                upload(one.document, [passage.line for passage in one.passages]) for one in fresh
+            ]
+        )
+        ingested = await self._ingestor.ingest_uploads(self._scope, uploads)
+        results = dict(zip((one.id for one in fresh), ingested, strict=True))
         stored = list[StoredFacts]()
         for one in entities:
             result = results.get(one.id)
@@ -204,14 +210,6 @@ class FactVerbaliser:
             for document in gone:
                 await self._ingestor.documents.withdraw(self._scope, document.id)
         return stored
-
-    async def _ingest(self, entities: Sequence[EntityFacts]) -> list[Ingested]:
-        uploads = await asyncio.to_thread(
-            lambda: [
-                upload(one.document, [passage.line for passage in one.passages]) for one in entities
-            ]
-        )
-        return await self._ingestor.ingest_uploads(self._scope, uploads)
 
     async def _state(self, stored: Sequence[StoredFacts], report: FactsReport) -> list[EntityFacts]:
         """Add the evidence of the passages to the graph; return the entities that have changed meanwhile.

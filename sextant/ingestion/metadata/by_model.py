@@ -204,7 +204,11 @@ class ModelDescriber:
         """Describe some items and store the outcome; a first failure does not count if the endpoint is gone."""
         descriptions = [one for one in map(copy_only_part, wave) if one is not None]
         known = {one.id for one in descriptions}
-        waiting = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
+        waiting = [
+            one
+            for one in wave
+            if one.id not in known and (kind is DescribedKind.PASSAGES or has_description(one))
+        ]
         groups = groups_of(waiting, max(1, int(TOGETHER * self._pace.share)))
         asked = await asyncio.gather(*(self._ask(run, kind, some) for some in groups))
         outcomes = [one for several in asked for one in several]
@@ -251,10 +255,6 @@ class ModelDescriber:
             answer_tokens=call.answer_tokens,
         )
         return call.said(replies), usage
-
-
-def _worth_asking(kind: DescribedKind, one: UndescribedItem) -> bool:
-    return kind is DescribedKind.PASSAGES or has_description(one)
 
 
 def _warnings(failed: int, left: int) -> Iterator[CodedWarning]:

@@ -125,7 +125,11 @@ class EvidenceWriter:
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
         """Write in batches; yield the problems of each batch and its number of lines."""
         async for stored in self._lines.document_batches(_BATCH // 10):
-            await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
+            chunks = [chunk for _, chunks in stored for chunk in chunks]
+            evidence = await asyncio.to_thread(self._chunk_evidence, chunks)
+            self.relations += len(evidence.relations)
+            self._note(row.source_id for row in evidence.relations)
+            await self._writer.add(evidence)
             yield [], len(stored)
         async for groups in read_in_thread(self._lines.entities(), _BATCH):
             yield await self._add_entities(groups), sum(map(len, groups))
@@ -136,12 +140,6 @@ class EvidenceWriter:
             await link_names(self._writer, self._fresh)
         async for decided in read_in_thread(self._lines.decisions(), _BATCH):
             yield await self._decide(decided), len(decided)
-
-    async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
-        evidence = await asyncio.to_thread(self._chunk_evidence, chunks)
-        self.relations += len(evidence.relations)
-        self._note(row.source_id for row in evidence.relations)
-        await self._writer.add(evidence)
 
     def _chunk_evidence(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
         mentions, relations = list[MentionRow](), list[RelationRow]()
@@ -164,8 +162,16 @@ class EvidenceWriter:
             self._entity_evidence, groups, plain, owners, known
         )
         self.entities += len(evidence.mentions)
-        await self._note_entities(evidence.mentions)
-        await self._note_names(evidence.aliases)
+        if self._with_subjects and self._writer.version:
+            names = {row.entity_id: row.name for row in evidence.mentions}
+            before = await profiles(self._writer, names)
+            renamed = [one.id for one in before.values() if one.name != names[one.id]]
+            self._note(await subjects_naming(self._writer, renamed))
+        self._note(row.entity_id for row in evidence.mentions)
+        if evidence.aliases and self._known is None:
+            self._known = {EntityAlias(*row) for row in await read_names(self._writer)}
+        named = [EntityAlias(alias.entity_id, alias.name) for alias in evidence.aliases]
+        self._fresh += [alias for alias in named if alias not in (self._known or ())]
         await self._writer.keep_aliases(whole, evidence.aliases)
         await self._writer.add(evidence)
         return problems
@@ -196,15 +202,14 @@ class EvidenceWriter:
                 whole += [entity] * (line_of.id == line.id)
         return GraphEvidence(mentions, (), aliases), whole, problems
 
-    async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
-        """Note new names, to link passages by them."""
-        if aliases and self._known is None:
-            self._known = {EntityAlias(*row) for row in await read_names(self._writer)}
-        named = [EntityAlias(alias.entity_id, alias.name) for alias in aliases]
-        self._fresh += [alias for alias in named if alias not in (self._known or ())]
-
     async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[LineProblem]:
-        ends, chunks = await self._resolve(batch)
+        named = list({one for _, line in batch for one in line.chunk_ids})
+        ends = await self._ends.find(_collect_names(batch))
+        chunks = await asyncio.to_thread(
+            lambda: {one: chunk for one in named if (chunk := self._lines.chunk(one))}
+        )
+        if missing := [one for one in named if one not in chunks]:
+            chunks |= await chunks_by_external_id(self._writer, missing)
         evidence, problems = await asyncio.to_thread(self._relation_evidence, batch, ends, chunks)
         self._note(row.source_id for row in evidence.relations)
         known = await find_stated_mentions(self._writer, [row[:2] for row in evidence.mentions])
@@ -230,15 +235,6 @@ class EvidenceWriter:
         relations = [row for row in evidence.relations if row.chunk_id is not None]
         relations += [row._replace(chunk_id=passages.get(one)) for one, row in chunk_rows.items()]
         return replace(evidence, relations=relations)
-
-    async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
-        """Note these entities, and those whose facts name one of them that is renamed."""
-        if self._with_subjects and self._writer.version:
-            names = {row.entity_id: row.name for row in asserted}
-            before = await profiles(self._writer, names)
-            renamed = [one.id for one in before.values() if one.name != names[one.id]]
-            self._note(await subjects_naming(self._writer, renamed))
-        self._note(row.entity_id for row in asserted)
 
     def _note(self, subjects: Iterable[UUID]) -> None:
         if self._with_subjects:
@@ -309,19 +305,6 @@ class EvidenceWriter:
             RelationRow(source, target, line.relation_type, passage, line.weight, line.description)
             for passage in (passages if line.chunk_ids else [None])
         ], reasons
-
-    async def _resolve(
-        self, batch: Sequence[Numbered[RelationLine]]
-    ) -> tuple[Mapping[str, End], dict[str, UUID]]:
-        """Return the entities and chunks that relations name; chunks of this import come first."""
-        named = list({one for _, line in batch for one in line.chunk_ids})
-        ends = await self._ends.find(_collect_names(batch))
-        chunks = await asyncio.to_thread(
-            lambda: {one: chunk for one in named if (chunk := self._lines.chunk(one))}
-        )
-        if missing := [one for one in named if one not in chunks]:
-            chunks |= await chunks_by_external_id(self._writer, missing)
-        return ends, chunks
 
 
 def _collect_names(batch: Sequence[Numbered[RelationLine | DecisionLine]]) -> set[str]:

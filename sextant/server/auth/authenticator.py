@@ -115,21 +115,18 @@ class Rates:
             raise error
         self._whole_at[caller] = whole_at + self._gap
         self._whole_at.move_to_end(caller)
-        self._forget(now)
-
-    def give_back(self, caller: str) -> None:
-        """Undo the count of one request."""
-        if caller in self._whole_at:
-            self._whole_at[caller] -= self._gap
-
-    def _forget(self, now: float) -> None:
-        """Check the two oldest callers at each request, which bounds both memory and time."""
+        # Checking the two oldest callers at each request bounds both memory and time.
         for _ in range(2):
             oldest = next(iter(self._whole_at))
             if self._whole_at[oldest] <= now or len(self._whole_at) > _MOST:
                 del self._whole_at[oldest]
             else:
                 self._whole_at.move_to_end(oldest)
+
+    def give_back(self, caller: str) -> None:
+        """Undo the count of one request."""
+        if caller in self._whole_at:
+            self._whole_at[caller] -= self._gap
 
 
 _CACHED = 4096  # keys in memory, 0.5 KB each
@@ -231,8 +228,12 @@ class Authenticator:
         seconds = 2 * self._settings.database_timeout
         try:
             async with asyncio.timeout(seconds):
+                # Periods of keys begin at different times.
+                lifetime = self._settings.auth.key_cache_seconds or 1e-6
                 key, _ = await self._keys.get(
-                    digest, self._period(digest), lambda known: self._use(digest, address, known)
+                    digest,
+                    int(time.monotonic() / lifetime + digest[0] / 256),
+                    lambda known: self._use(digest, address, known),
                 )
         except TimeoutError as error:
             raise DatabaseUnavailable(
@@ -243,11 +244,6 @@ class Authenticator:
         if principal is None:
             raise unauthorized_error()
         return principal
-
-    def _period(self, digest: bytes) -> int:
-        """Return the period in which the key is looked up once; periods of keys begin at different times."""
-        seconds = self._settings.auth.key_cache_seconds or 1e-6
-        return int(time.monotonic() / seconds + digest[0] / 256)
 
     async def _use(
         self, digest: bytes, address: str, known: tuple[int, KeyInUse] | None

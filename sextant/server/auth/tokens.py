@@ -76,7 +76,7 @@ class PublicKeys:
             jwt.InvalidKeyError: the login service has no such key.
             DependencyError: the login service does not answer, and no keys are cached.
         """
-        wanted = _name(kid, algorithm)
+        wanted = (kid if isinstance(kid, str) else None, algorithm)
         if wanted not in self._keys or monotonic() >= self._fresh_until:
             await self._refresh(wanted)
         if wanted not in self._keys:
@@ -120,10 +120,6 @@ class PublicKeys:
                 if len(body) > _LARGEST_BYTES:
                     raise ValueError("too large")
         return [one for one in orjson.loads(body)["keys"] if isinstance(one, dict)]
-
-
-def _name(kid: object, algorithm: str) -> tuple[str | None, str]:
-    return (kid if isinstance(kid, str) else None, algorithm)
 
 
 def _usable(keys: list[Mapping[str, Any]]) -> Iterator[tuple[tuple[str | None, str], jwt.PyJWK]]:
@@ -177,29 +173,22 @@ class Tokens:
             DependencyError: the login service's keys cannot be fetched.
         """
         try:
-            header = self._header(token)
+            if len(token) > _LONGEST:
+                raise jwt.DecodeError("too long")
+            header = jwt.get_unverified_header(token)
+            if header.get("alg") not in self._algorithms or "crit" in header:
+                raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
             keys = self._keys
             key = keys if isinstance(keys, bytes) else await keys.find(*_claim_name(header))
             return self._principal(token, key)
         except _INVALID as error:
-            self._note_refused(token, error)
+            # Logged once, without the token, for the administrator of the login service.
+            digest = digest_of(token)
+            if not self._refused.peek(digest):
+                missing = getattr(error, "claim", "")
+                _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
+            self._refused.put(digest, None, None)
             raise unauthorized_error() from None
-
-    def _note_refused(self, token: str, error: Exception) -> None:
-        """Log the reason once, without the token, for the administrator of the login service."""
-        digest = digest_of(token)
-        if not self._refused.peek(digest):
-            missing = getattr(error, "claim", "")
-            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
-        self._refused.put(digest, None, None)
-
-    def _header(self, token: str) -> Mapping[str, Any]:
-        if len(token) > _LONGEST:
-            raise jwt.DecodeError("too long")
-        header = jwt.get_unverified_header(token)
-        if header.get("alg") not in self._algorithms or "crit" in header:
-            raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
-        return header
 
     def _principal(self, token: str, key: bytes | jwt.PyJWK) -> Principal:
         settings = self._settings

@@ -58,16 +58,13 @@ class LibraryRoutes:
         except (KeyError, TypeError) as error:
             if _first_segment(scope) != _STORE:
                 raise
-            await _refuse(_missing_field(error), scope, receive, send)
-
-
-def _missing_field(error: KeyError | TypeError) -> OptionInvalid:
-    """Return the error about a field that LangGraph's store needs and its schema does not require."""
-    field = error.args[0] if isinstance(error, KeyError) and error.args else _NAMESPACE
-    return OptionInvalid(
-        f"`{field}` is missing, or of another type.",
-        next_step=f"Send `{_NAMESPACE}` as a list of strings; an empty one names all items of yours.",
-    )
+            # LangGraph's store needs this field, and its schema does not require it.
+            field = error.args[0] if isinstance(error, KeyError) and error.args else _NAMESPACE
+            missing = OptionInvalid(
+                f"`{field}` is missing, or of another type.",
+                next_step=f"Send `{_NAMESPACE}` as a list of strings; an empty one names all items of yours.",
+            )
+            await _refuse(missing, scope, receive, send)
 
 
 async def _refuse(

@@ -89,7 +89,9 @@ class BodyLimit(HttpMiddleware):
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         most = self._most(scope)
-        if _content_length(scope) > most:
+        length = Headers(scope=scope).get("content-length", "")
+        is_number = length.isascii() and length.isdigit() and len(length) < 20
+        if is_number and int(length) > most:
             await _refuse(most, scope, receive, send)
         else:
             await _Counted(self.app, most).serve(scope, receive, send)
@@ -150,11 +152,6 @@ class _Counted:
             self._waited += time.monotonic() - began
 
 
-def _content_length(scope: Scope) -> int:
-    length = Headers(scope=scope).get("content-length", "")
-    return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
-
-
 async def _refuse(most: int, scope: Scope, receive: Receive, send: Send) -> None:
     error = FileTooLarge(
         f"The body has more than the {most} bytes that are taken here.",
@@ -164,21 +161,17 @@ async def _refuse(most: int, scope: Scope, receive: Receive, send: Send) -> None
     async def lingering(message: Message) -> None:
         if message["type"] == "http.response.body":
             await send({**message, "more_body": True})
-            await _pass_over(receive)
+            # Read what the client still sends, for a moment.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LINGERING):
+                    more = True
+                    while more:
+                        await asyncio.sleep(0)  # let other tasks and the timeout run
+                        more = (await receive()).get("more_body", False)
             message = {"type": "http.response.body"}
         await send(message)
 
     await _answer(error, error.status, scope, receive, lingering)
-
-
-async def _pass_over(receive: Receive) -> None:
-    """Read what the client still sends, for a moment."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_LINGERING):
-            more = True
-            while more:
-                await asyncio.sleep(0)  # let other tasks and the timeout run
-                more = (await receive()).get("more_body", False)
 
 
 async def _answer(

@@ -58,14 +58,13 @@ class RequestMeasurements(HttpMiddleware):
                 raise
             finally:
                 span.end(request.route, request.status or CLIENT_LEFT)
-                self._log_request(request)
-
-    def _log_request(self, request: _Request) -> None:
-        status, seconds = request.status or CLIENT_LEFT, request.seconds
-        self._metrics.requests.labels(request.method, request.route, status).observe(seconds)
-        level = logging.DEBUG if request.route in _QUIET else logging.INFO
-        if _log.isEnabledFor(level):
-            _log.log(level, "request", extra=request.log_fields(status, seconds))
+                status, seconds = request.status or CLIENT_LEFT, request.seconds
+                self._metrics.requests.labels(request.method, request.route, status).observe(
+                    seconds
+                )
+                level = logging.DEBUG if request.route in _QUIET else logging.INFO
+                if _log.isEnabledFor(level):
+                    _log.log(level, "request", extra=request.log_fields(status, seconds))
 
 
 class _Request:
@@ -159,7 +158,7 @@ def log_config(settings: Settings) -> dict[str, Any]:
         },
         "root": {"level": level, "handlers": ["own"]},
         "loggers": {
-            **{name: {"level": _at_least_info(level)} for name in _ALWAYS},
+            **{name: {"level": "DEBUG" if level == "DEBUG" else "INFO"} for name in _ALWAYS},
             "uvicorn.access": {"level": "WARNING"},  # a line for each request is ours
             "procrastinate": {"level": "WARNING"},  # its lines name users and knowledge bases
         },
@@ -195,7 +194,3 @@ def formatter(*, as_json: bool | None = None) -> structlog.stdlib.ProcessorForma
 def _with_request_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     id_ = request_id.get()
     return event if id_ is None else {**event, "request_id": id_}
-
-
-def _at_least_info(level: str) -> str:
-    return level if level in {"DEBUG", "INFO"} else "INFO"

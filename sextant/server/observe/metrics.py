@@ -212,7 +212,14 @@ async def serving_metrics(rag: Sextant, host: str, port: int) -> AsyncIterator[s
             next_step="Set SEXTANT_OBSERVE__METRICS_TOKEN, or leave --metrics-host out.",
             field="metrics-host",
         )
-    listening = _bound(host, port)
+    try:
+        listening = socket.create_server((host, port), reuse_port=False)
+    except (OSError, OverflowError) as error:
+        raise OptionInvalid(
+            f"Nothing can listen on {host}:{port}: {error}.",
+            next_step="Name another --metrics-port; every worker of a machine needs its own.",
+            field="metrics-port",
+        ) from error
     async with observing(rag, Metrics()) as observed:
 
         async def metrics(request: Request) -> Response:
@@ -245,14 +252,3 @@ class _WorkerMetrics(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """See uvicorn."""
         yield
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), reuse_port=False)
-    except (OSError, OverflowError) as error:
-        raise OptionInvalid(
-            f"Nothing can listen on {host}:{port}: {error}.",
-            next_step="Name another --metrics-port; every worker of a machine needs its own.",
-            field="metrics-port",
-        ) from error

@@ -47,14 +47,12 @@ def without_list(text: str) -> str:
 
 
 def _source_location(source: Source) -> str:
-    names = [_plain(name) for name in (source.filename, *source.section_path)]
+    names = [
+        _MARKUP.sub(" ", name).strip()[:120] for name in (source.filename, *source.section_path)
+    ]
     page = [f"p. {source.page}"] if source.page else []
     ocr = ["OCR"] if source.ocr else []
     return " › ".join(filter(None, [*names, *page, *ocr]))
-
-
-def _plain(name: str) -> str:
-    return _MARKUP.sub(" ", name).strip()[:120]
 
 
 _END = b"data: [DONE]\n\n"
@@ -285,7 +283,17 @@ def read_conversation(messages: Sequence[ChatMessage], most_turns: int) -> Conve
     head = [_turn("system", rules)] if rules else []
     turns_left = max(most_turns - len(head), 0)
     recent = turns[-turns_left:] if turns_left else []
-    return Conversation(_text(last), head + recent, _images(last))
+    urls = [part.image_url.url for part in last.content if part.image_url]
+    for url in urls:
+        if not _DATA_URI.match(url):
+            raise OptionInvalid(
+                "An image must be in the request itself.",
+                next_step="Send it as `data:image/png;base64,…`; addresses are not fetched.",
+                field="messages",
+            )
+    return Conversation(
+        _text(last), head + recent, [{"type": "image", "img_path": url} for url in urls]
+    )
 
 
 def _turn(role: str, text: str) -> dict[str, str]:
@@ -295,15 +303,3 @@ def _turn(role: str, text: str) -> dict[str, str]:
 
 def _text(message: ChatMessage) -> str:
     return clean_text("\n".join(part.text or "" for part in message.content))
-
-
-def _images(message: ChatMessage) -> list[dict[str, Any]]:
-    urls = [part.image_url.url for part in message.content if part.image_url]
-    for url in urls:
-        if not _DATA_URI.match(url):
-            raise OptionInvalid(
-                "An image must be in the request itself.",
-                next_step="Send it as `data:image/png;base64,…`; addresses are not fetched.",
-                field="messages",
-            )
-    return [{"type": "image", "img_path": url} for url in urls]

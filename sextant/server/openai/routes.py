@@ -48,7 +48,20 @@ async def get_model(
 @router.post("/chat/completions", response_class=Response, responses={200: _STREAM, **_ERRORS})
 async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
-    question = _read_request(chat, serving_of(request).settings.limits.history_turns)
+    most_turns = serving_of(request).settings.limits.history_turns
+    mode, effort, graph_id = messages.parse_model_name(chat.model, chat.graph_id)
+    conversation = messages.read_conversation(chat.messages, most_turns)
+    bounds = chat.filters
+    options = Options(
+        graph_id=graph_id,
+        mode=mode,
+        top_k=chat.top_k,
+        history=conversation.history,
+        filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
+        multimodal_content=conversation.images,
+        effort=effort,
+    )
+    question = AnswerRequest(conversation.question, options)
     rag = rag_of(request, principal)
     question.options["graph_id"] = await rag.find_graph(question.options["graph_id"])
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
@@ -62,19 +75,3 @@ async def chat_completions(request: Request, principal: Reader, chat: ChatReques
         return Response(body, media_type="application/json")
 
     return await respond_with_answer(request, principal, question, respond)
-
-
-def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
-    mode, effort, graph_id = messages.parse_model_name(chat.model, chat.graph_id)
-    conversation = messages.read_conversation(chat.messages, most_turns)
-    bounds = chat.filters
-    options = Options(
-        graph_id=graph_id,
-        mode=mode,
-        top_k=chat.top_k,
-        history=conversation.history,
-        filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
-        multimodal_content=conversation.images,
-        effort=effort,
-    )
-    return AnswerRequest(conversation.question, options)

@@ -56,12 +56,12 @@ def _newest(messages: Any) -> Any:  # noqa: ANN401 - whatever was sent
     if not isinstance(messages, list) or len(messages) <= _MOST_MESSAGES:
         return messages
     sent = cast("list[object]", messages)
-    before = [one for one in sent[:-_MOST_MESSAGES] if _instructs(one)]
+    before = [
+        one
+        for one in sent[:-_MOST_MESSAGES]
+        if isinstance(one, Mapping) and one.get("role") in _INSTRUCTIONS
+    ]
     return before[:_MOST_MESSAGES] + sent[-_MOST_MESSAGES:]
-
-
-def _instructs(message: object) -> bool:
-    return isinstance(message, Mapping) and message.get("role") in _INSTRUCTIONS
 
 
 class _Theirs(BaseModel):

@@ -329,17 +329,13 @@ async def get_file(
 ) -> StreamingResponse:
     """Return the uploaded file of a document, byte for byte."""
     file = await _library(request, principal).file(document_id)
+    # Old clients get an ASCII form of the name (RFC 6266, appendix D).
+    plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", file.filename)
     headers = {
         "Content-Length": str(file.size_bytes),
-        "Content-Disposition": _content_disposition(file.filename),
+        "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file.filename, safe='')}",
     }
     return StreamingResponse(file.parts, media_type="application/octet-stream", headers=headers)
-
-
-def _content_disposition(filename: str) -> str:
-    """Return the header that saves a file under its name; old clients get an ASCII form (RFC 6266, appendix D)."""
-    plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", filename)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
 
 def _library(request: Request, principal: Principal) -> Library:

@@ -92,7 +92,10 @@ def _rows(
     scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> list[tuple[Any, ...]]:
     pairs = [(document_id, chunk) for document_id, group in chunks.items() for chunk in group]
-    folded = [lowercase(_search_text(chunk)) for _, chunk in pairs]
+    folded = [
+        lowercase(f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text)
+        for _, chunk in pairs
+    ]
     return [
         (document_id, *_columns(chunk), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(
@@ -129,11 +132,6 @@ def _columns(chunk: Chunk) -> tuple[Any, ...]:
         chunk.external_id,
         chunk.created_at,
     )
-
-
-def _search_text(chunk: Chunk) -> str:
-    """Return the text that a keyword search looks into."""
-    return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
 
 _PARTITION_SQL = load_queries("partitions")

@@ -74,7 +74,8 @@ async def check_space(database: Database, embedder: VectorSpace) -> None:
     async with database.transaction(database.settings.user_id) as connection:
         recorded = await _read_recorded(connection)
         if recorded is not None and recorded.is_of(embedder):
-            if not await _is_whole(connection):
+            row = await (await connection.execute(_SQL["is_whole"])).fetchone()
+            if row is not None and not row[0]:
                 database.next_vector_check = database.next_vector_check or 0.0
             if _use_recorded(recorded, embedder):
                 return
@@ -198,11 +199,6 @@ def _prefixes_of(embedder: VectorSpace) -> dict[str, str]:
     known = embedder.prefixes if isinstance(embedder, PrefixedSpace) else None
     query, passage = known or ("", "")
     return {"query": query, "passage": passage}
-
-
-async def _is_whole(connection: Connection) -> bool:
-    row = await (await connection.execute(_SQL["is_whole"])).fetchone()
-    return row is None or bool(row[0])
 
 
 async def _has_chunks(owner: Connection) -> bool:

@@ -98,7 +98,18 @@ class ModelDescriptions:
         """Return the next items after `after` that no chat model has described and that failed less than `tries` times."""
         values = {"tries": tries, "limit": limit, "chars": 2000, "most": _MAX_PARTS}
         values |= (after or _FIRST)._asdict()
-        return [_read_undescribed(row) for row in await self._rows(f"{kind}_to_ask", **values)]
+        return [
+            UndescribedItem(
+                row["id"],
+                row["version"],
+                DescribingOrder(row["rank"], row["document_id"], row["ordinal"]),
+                row["document_title"],
+                row["text"],
+                row["tries"],
+                tuple(map(_part, row["parts"])),
+            )
+            for row in await self._rows(f"{kind}_to_ask", **values)
+        ]
 
     async def count_undescribed(self, kind: DescribedKind, tries: int) -> int:
         """Count the items that `list_undescribed` returns in all."""
@@ -151,18 +162,6 @@ class ModelDescriptions:
         return await rows_of(
             self._database, self._scope, dict_row, _MODEL_DESCRIPTION_SQL[query], **values
         )
-
-
-def _read_undescribed(row: Mapping[str, Any]) -> UndescribedItem:
-    return UndescribedItem(
-        row["id"],
-        row["version"],
-        DescribingOrder(row["rank"], row["document_id"], row["ordinal"]),
-        row["document_title"],
-        row["text"],
-        row["tries"],
-        tuple(map(_part, row["parts"])),
-    )
 
 
 def _part(row: Mapping[str, Any]) -> DescribedPart:

@@ -150,8 +150,18 @@ class _Intake:
         if named is None or (
             same is None and await hand_over(self.connection, self.row, named["id"])
         ):
-            return await self._create()
-        return await self._open_version(named["id"])
+            key = self._key | {"parent_id": self.upload.parent_id}
+            created = await fetch_one(self.connection, "create_document", key)
+            assert created is not None  # noqa: S101 - an insert returns its row
+            return await self._add_version(created["id"], 1)
+        document_id = named["id"]
+        key = {**self._key, "document_id": document_id}
+        await drop_pending(self.connection, self.row, document_id)
+        # Close the job of a version in its last stage.
+        await self.connection.execute(_SQL["close_job"], key)
+        opened = await fetch_one(self.connection, "next_version", key)
+        assert opened is not None  # noqa: S101 - an update of that row
+        return await self._add_version(document_id, opened["pending_version"])
 
     async def _recognise(self, named: dict[str, Any] | None, same: dict[str, Any]) -> Registered:
         """Map the upload to the document with its bytes, and record its name as a copy if it differs."""
@@ -169,23 +179,6 @@ class _Intake:
         is_live = bool(same["live"])
         result = await open_again(self.connection, self.scope, self.row, same["id"], live=is_live)
         return replace(result, same_as=same["source"] if is_other else None)
-
-    async def _create(self) -> Registered:
-        """Create a document with the upload as its first version."""
-        key = self._key | {"parent_id": self.upload.parent_id}
-        created = await fetch_one(self.connection, "create_document", key)
-        assert created is not None  # noqa: S101 - an insert returns its row
-        return await self._add_version(created["id"], 1)
-
-    async def _open_version(self, document_id: UUID) -> Registered:
-        """Open the next version of a document with the upload's bytes."""
-        key = {**self._key, "document_id": document_id}
-        await drop_pending(self.connection, self.row, document_id)
-        # Close the job of a version in its last stage.
-        await self.connection.execute(_SQL["close_job"], key)
-        opened = await fetch_one(self.connection, "next_version", key)
-        assert opened is not None  # noqa: S101 - an update of that row
-        return await self._add_version(document_id, opened["pending_version"])
 
     async def _add_version(self, document_id: UUID, version: int) -> Registered:
         """Store the upload's bytes as a version, and queue its ingestion."""

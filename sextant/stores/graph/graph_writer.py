@@ -144,19 +144,15 @@ class GraphWriter:
         await self._run("derive_entity_states", **known)
         await self._run("derive_entities")
         if self.version:
-            await self._derive_changes()
+            await self._run("mark_communities")
+            if self._losses:
+                await self._run("forget_gone_entities")
+                await self._run("forget_gone_relations")
+            await self._run("show_relations")
+            await self._run("change_relations")
         await self._run("derive_relations")
         if self.projected:  # a first copy is cheaper whole
             await self._run("note_projection" if self.version else "note_everything")
-
-    async def _derive_changes(self) -> None:
-        """Run the steps that only a graph with earlier content needs."""
-        await self._run("mark_communities")
-        if self._losses:
-            await self._run("forget_gone_entities")
-            await self._run("forget_gone_relations")
-        await self._run("show_relations")
-        await self._run("change_relations")
 
     async def resolve(self) -> None:
         """Map each change to the entity to which it belongs by the current merges."""

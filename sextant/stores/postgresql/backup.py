@@ -57,7 +57,9 @@ def write_atomically(out: Path) -> Iterator[Path]:
     Raises:
         OptionInvalid: the file cannot be written, or is a folder, a device or a pipe.
     """
-    if not _is_replaceable(out):
+    # A link to what is open, such as /dev/stdout, is not replaced.
+    is_open = out.is_symlink() and out.readlink().is_relative_to("/proc")
+    if is_open or (out.exists() and not out.is_file()):
         raise OptionInvalid(
             f"{out} cannot be written: it is not a file.", next_step="Name a file.", field="out"
         )
@@ -78,12 +80,6 @@ def write_atomically(out: Path) -> Iterator[Path]:
             part.unlink()
 
 
-def _is_replaceable(out: Path) -> bool:
-    """Return whether `out` may be replaced: a file, a missing path, or a link other than /dev/stdout."""
-    is_open = out.is_symlink() and out.readlink().is_relative_to("/proc")
-    return not is_open and (out.is_file() or not out.exists())
-
-
 async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None) -> int:
     """Write the whole database to `out`, which appears when it is complete.
 
@@ -101,7 +97,11 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
     """
     schemas = [f"--schema={name}" for name in _SCHEMAS]
     written = 0
-    with write_atomically(out) as part, _private(part) as file:
+    # For its owner only: it holds the documents of all users, and hashes of keys.
+    with (
+        write_atomically(out) as part,
+        os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+    ):
         async with _program(database, "pg_dump", "--format=custom", *schemas) as dump:
             digest = hashlib.sha256()
             async for piece in _pieces(dump):
@@ -204,11 +204,6 @@ async def _send(reading: Process, to: asyncio.StreamWriter, on_bytes: OnBytes | 
         sent += len(piece)
         if on_bytes is not None:
             on_bytes(sent)
-
-
-def _private(path: Path) -> BinaryIO:
-    """Create a file for its owner only: it holds the documents of all users, and hashes of keys."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def _flush_to_disk(file: BinaryIO) -> None:

@@ -337,20 +337,17 @@ def logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]
         owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
     else:
         assert settings.database_url is not None  # noqa: S101 - the caller started no server
-        owner = _parse_url(settings.database_url.get_secret_value())
+        url = settings.database_url.get_secret_value()
+        try:
+            owner = dict(conninfo_to_dict(url))
+        except ProgrammingError:
+            raise SettingsInvalid(
+                "DATABASE_URL is not a PostgreSQL connection string.",
+                next_step="Write it as postgresql://user:password@host:5432/database.",
+                field="database_url",
+            ) from None  # the driver's message quotes the URL, password and all
         app = {**owner, "options": f"{owner.get('options') or ''} -c role={APP_ROLE}"}
     return _conninfo(owner, settings), _conninfo(app, settings)
-
-
-def _parse_url(url: str) -> dict[str, Any]:
-    try:
-        return dict(conninfo_to_dict(url))
-    except ProgrammingError:
-        raise SettingsInvalid(
-            "DATABASE_URL is not a PostgreSQL connection string.",
-            next_step="Write it as postgresql://user:password@host:5432/database.",
-            field="database_url",
-        ) from None  # the driver's message quotes the URL, password and all
 
 
 def _conninfo(login: dict[str, Any], settings: Settings) -> str:

@@ -90,8 +90,16 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
         DatabaseUnavailable: the database is not UTF-8 or has no pgvector, the owner lacks rights
             (extension, role, schema), or another process does not finish its migration.
     """
-    await _require_unicode(owner)
-    if await _is_current(owner) and await _is_queue_current(owner):
+    # Queried, since a pooler may not report it when a connection starts.
+    row = await (await owner.execute(_SQL["encoding"])).fetchone()
+    encoding = row[0] if row else None
+    if encoding != "UTF8":
+        raise DatabaseUnavailable(
+            f"The database has the encoding {encoding}, which cannot store every text.",
+            next_step="Create a UTF-8 database: `CREATE DATABASE sextant ENCODING 'UTF8' TEMPLATE template0`.",
+        )
+    current = (migrations()[-1].version, schema_digest())
+    if await _read_version(owner) == current and await _is_queue_current(owner):
         return
     try:
         async with _migration_lock(owner):
@@ -107,17 +115,24 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
         ) from error
 
 
-async def _is_current(owner: AsyncConnection[Any]) -> bool:
-    return await _read_version(owner) == (migrations()[-1].version, schema_digest())
-
-
 async def _create_or_migrate(owner: AsyncConnection[Any]) -> None:
     steps = migrations()
     version, digest = await _read_version(owner)
     if version == 0:
         await _execute(owner, schema().values(), steps)
         return
-    _require_known(version)
+    first, last = migrations()[0].version, migrations()[-1].version
+    if version > last:
+        raise ConflictError(
+            f"The database has schema version {version}, which this Sextant does not know.",
+            next_step="Install the newer Sextant that last used this database.",
+        )
+    if version < first:
+        raise ConflictError(
+            f"The database has schema version {version}, from before the first release; this Sextant "
+            f"migrates from version {first} on.",
+            next_step="Ingest the documents again into a new SEXTANT_DATA_DIR or DATABASE_URL.",
+        )
     if version == steps[-1].version and digest != schema_digest():
         raise ConflictError(
             "The files of sextant/stores/sql/schema differ from the schema that the database was given.",
@@ -145,17 +160,6 @@ async def _migration_lock(owner: AsyncConnection[Any]) -> AsyncIterator[None]:
         yield
     finally:
         await owner.execute(_SQL["unlock"], {"key": _LOCK})
-
-
-async def _require_unicode(owner: AsyncConnection[Any]) -> None:
-    # Queried, since a pooler may not report it when a connection starts.
-    row = await (await owner.execute(_SQL["encoding"])).fetchone()
-    encoding = row[0] if row else None
-    if encoding != "UTF8":
-        raise DatabaseUnavailable(
-            f"The database has the encoding {encoding}, which cannot store every text.",
-            next_step="Create a UTF-8 database: `CREATE DATABASE sextant ENCODING 'UTF8' TEMPLATE template0`.",
-        )
 
 
 async def _read_version(owner: AsyncConnection[Any]) -> tuple[int, str]:
@@ -193,21 +197,6 @@ async def _execute(
         for step in steps:
             row = {"version": step.version, "name": step.name, "sha256": schema_digest()}
             await owner.execute(_SQL["record"], row)
-
-
-def _require_known(version: int) -> None:
-    first, last = migrations()[0].version, migrations()[-1].version
-    if version > last:
-        raise ConflictError(
-            f"The database has schema version {version}, which this Sextant does not know.",
-            next_step="Install the newer Sextant that last used this database.",
-        )
-    if version < first:
-        raise ConflictError(
-            f"The database has schema version {version}, from before the first release; this Sextant "
-            f"migrates from version {first} on.",
-            next_step="Ingest the documents again into a new SEXTANT_DATA_DIR or DATABASE_URL.",
-        )
 
 
 @cache

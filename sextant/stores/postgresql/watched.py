@@ -277,7 +277,19 @@ class Pools:
                 for past_loop, pool in self._pools.items()
                 if not past_loop.is_closed()
             }
-            self._pools[loop] = self._new()
+            settings = self._settings
+            self._pools[loop] = _Pool(
+                self._conninfo,
+                connection_class=WatchedConnection,
+                kwargs={"autocommit": True},  # `transaction` begins one explicitly
+                min_size=1,
+                max_size=settings.database_pool,
+                timeout=settings.database_timeout,
+                reconnect_timeout=settings.database_timeout,
+                check=_check,
+                configure=self._configure,
+                open=False,
+            )
             await self._pools[loop].open()
         return self._pools[loop]
 
@@ -290,21 +302,6 @@ class Pools:
         """Close every pool on its own loop; those of closed loops are dropped."""
         self._closed = True
         await self._close_all()
-
-    def _new(self) -> AsyncConnectionPool[Connection]:
-        settings = self._settings
-        return _Pool(
-            self._conninfo,
-            connection_class=WatchedConnection,
-            kwargs={"autocommit": True},  # `transaction` begins one explicitly
-            min_size=1,
-            max_size=settings.database_pool,
-            timeout=settings.database_timeout,
-            reconnect_timeout=settings.database_timeout,
-            check=_check,
-            configure=self._configure,
-            open=False,
-        )
 
     async def _configure(self, connection: Connection) -> None:
         connection.patience = self._settings.database_timeout

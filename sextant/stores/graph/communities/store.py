@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import DictRow, class_row, dict_row, scalar_row, tuple_row
+from psycopg.rows import class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from sextant.domain.graph import Finding
@@ -249,8 +249,6 @@ class CommunityPages:
         self, scope: Scope, query: str, values: Mapping[str, object]
     ) -> list[ListedCommunity]:
         rows = await self._database.read(scope.user_id, _SQL[query], {**key_of(scope), **values})
-        return [_read_listed(row) for row in rows]
-
-
-def _read_listed(row: DictRow) -> ListedCommunity:
-    return ListedCommunity(**row | {"findings": read_findings(row["findings"])})
+        return [
+            ListedCommunity(**row | {"findings": read_findings(row["findings"])}) for row in rows
+        ]

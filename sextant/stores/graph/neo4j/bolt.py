@@ -156,14 +156,11 @@ class Bolt:
                     continue
                 if name not in _KEYS or code not in _EXISTS:
                     raise
-                await self._clear(name)
+                # Left without its constraint by a process that was killed while creating it.
+                if await self.fetch(_SCHEMA["left_over"], name=f"sextant_{name}"):
+                    await self.write([(_SCHEMA[f"drop_{name}"], {})])
                 await self.write([(_SCHEMA[name], {})])
         await self.write([(_SCHEMA["await_indexes"], {"seconds": 600})])
-
-    async def _clear(self, key: str) -> None:
-        """Remove an index without its constraint, left by a process that was killed while creating it."""
-        if await self.fetch(_SCHEMA["left_over"], name=f"sextant_{key}"):
-            await self.write([(_SCHEMA[f"drop_{key}"], {})])
 
     async def close(self) -> None:
         """Close every driver on its own event loop; those of closed loops are dropped."""
@@ -176,13 +173,6 @@ class Bolt:
 
     @asynccontextmanager
     async def _session(self, access: str) -> AsyncIterator[AsyncSession]:
-        driver = await self._here()
-        async with driver.session(
-            database=self._settings.neo4j_database, default_access_mode=access
-        ) as session:
-            yield session
-
-    async def _here(self) -> AsyncDriver:
         loop = asyncio.get_running_loop()
         if loop not in self._drivers:
             self._drivers = {
@@ -193,7 +183,11 @@ class Bolt:
             driver = await asyncio.to_thread(self._make)  # it reads certificates
             if self._drivers.setdefault(loop, driver) is not driver:
                 await driver.close()  # another task created one first
-        return self._drivers[loop]
+        driver = self._drivers[loop]
+        async with driver.session(
+            database=self._settings.neo4j_database, default_access_mode=access
+        ) as session:
+            yield session
 
     def _make(self) -> AsyncDriver:
         settings = self._settings

@@ -126,12 +126,6 @@ class Projection:
         rows = ((entity_of(row), attached[row["id"]]) for row in found if row["id"] in attached)
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
-    async def _relation_columns(self, ids: Sequence[UUID]) -> Row:
-        """Return relations as columns, in the form of Neo4j."""
-        values = {"ids": list(ids), "nil": NIL, "co_occurs": CO_OCCURS}
-        rows = await self._fetch(_ROWS["relations"], **values)
-        return await asyncio.to_thread(_columns_of, rows)
-
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
         """Write entities with their mentions, merges and vectors; return the new ones."""
         fresh: list[UUID] = []
@@ -155,7 +149,9 @@ class Projection:
     async def write_relations(self, ids: Sequence[UUID]) -> None:
         """Write relations; one with a missing end is written with that end (`write_relations_of`)."""
         for batch in _slices(ids, 2 * BATCH):
-            columns = await self._relation_columns(batch)
+            values = {"ids": list(batch), "nil": NIL, "co_occurs": CO_OCCURS}
+            rows = await self._fetch(_ROWS["relations"], **values)
+            columns = await asyncio.to_thread(_columns_of, rows)
             await self.bolt.write(
                 [
                     self._statement("remove_relations", ids=[str(id_) for id_ in batch]),
@@ -238,7 +234,7 @@ class Projection:
 def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
     return {
         "id": str(entity.id),
-        "properties": _properties(entity)
+        "properties": {name: getattr(entity, name) for name in _ENTITY_FIELDS}
         | {
             "aliases": list(entity.aliases),
             "name_keys": " ".join(alias_key(scope, norm) for norm in attached["norms"]),
@@ -280,10 +276,6 @@ def _community_row(graph: str, row: DictRow) -> Row:
         "entity_ids": [str(one) for one in row["entity_ids"]],
         "embedding": _floats(row["embedding"]),
     }
-
-
-def _properties(entity: Entity) -> Row:
-    return {name: getattr(entity, name) for name in _ENTITY_FIELDS}
 
 
 def _floats(vector: Vector | None) -> list[float] | None:

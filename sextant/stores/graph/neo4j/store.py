@@ -65,7 +65,11 @@ class Neo4jGraph:
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:
         """See `GraphStore`."""
-        phrases = _phrases(words)
+        # Phrases of letters, marks and digits, none of which is Lucene syntax. Stop words are dropped, since a phrase
+        # that the analyzer empties would match every entity.
+        runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
+        found = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
+        phrases = list(dict.fromkeys(found))[: _MAX_WORDS // 3]
         if not phrases or k < 1:
             return []
         for every in (True, False):
@@ -82,7 +86,7 @@ class Neo4jGraph:
         """See `GraphStore`."""
         if k < 1:
             return []
-        nearest = {"vector": _floats(vector), "k": k}
+        nearest = {"vector": [float(value) for value in np.asarray(vector, np.float32)], "k": k}
         rows: list[Row] = []
         if only == EVERY_ENTITY and await self._bolt.can_prefilter():
             [sizes] = await self._rows(scope, "sizes")
@@ -111,7 +115,15 @@ class Neo4jGraph:
             per_node=per_node,
             hub_degree=HUB_DEGREE,
         )
-        return _hops(columns)
+        ends = {one: UUID(one) for one in {*columns["sources"], *columns["targets"]}}
+        names = ("depths", "weights", "relations", "sources", "targets", "kinds")
+        rows = zip(*(columns[name] for name in names), strict=True)
+        return [
+            Hop(UUID(relation), ends[source], ends[target], kind, weight, depth)
+            for depth, weight, relation, source, target, kind in sorted(
+                rows, key=lambda row: (row[0], -row[1], row[2])
+            )
+        ]
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[Row]:
         statement: LiteralString = _CYPHER[query]
@@ -129,16 +141,6 @@ def graph_word(scope: Scope) -> str:
     return graph_key(scope).hex
 
 
-def _phrases(words: Sequence[str]) -> list[str]:
-    """Return the words as phrases of letters, marks and digits, none of which is Lucene syntax.
-
-    Stop words are dropped, since a phrase that the analyzer empties would match every entity.
-    """
-    runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
-    phrases = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
-    return list(dict.fromkeys(phrases))[: _MAX_WORDS // 3]
-
-
 def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
     """Return a query for entities of this graph with every phrase, or any; the name counts ten times."""
     clauses = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
@@ -148,20 +150,3 @@ def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
 
 def _texts(ids: Iterable[UUID]) -> list[str]:
     return [str(one) for one in ids]
-
-
-def _floats(vector: Vector) -> list[float]:
-    return [float(value) for value in np.asarray(vector, np.float32)]
-
-
-def _hops(columns: Row) -> list[Hop]:
-    """Return the hops of columns, nearest first, then heaviest."""
-    ends = {one: UUID(one) for one in {*columns["sources"], *columns["targets"]}}
-    names = ("depths", "weights", "relations", "sources", "targets", "kinds")
-    rows = zip(*(columns[name] for name in names), strict=True)
-    return [
-        Hop(UUID(relation), ends[source], ends[target], kind, weight, depth)
-        for depth, weight, relation, source, target, kind in sorted(
-            rows, key=lambda row: (row[0], -row[1], row[2])
-        )
-    ]

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, LiteralString, TypeVar
-from uuid import UUID
 
 import numpy as np
 
@@ -155,12 +154,8 @@ def _reports(rows: Sequence[Row]) -> tuple[list[Community], Embedded]:
         for one, row in zip(communities, rows, strict=True)
         if row["embedding"] is not None
     ]
-    return communities, _to_embedded(vectors)
-
-
-def _to_embedded(vectors: Sequence[tuple[UUID, Sequence[float]]]) -> Embedded:
     ids: Ids = halves_of(one for one, _ in vectors)
     floats = np.array([vector for _, vector in vectors], np.float32)
-    return Embedded(
+    return communities, Embedded(
         ids, floats.reshape(len(vectors), -1) if vectors else np.empty((0, 0), np.float32)
     )

@@ -125,7 +125,8 @@ class ResolutionStore:
             if found is None:
                 return Names()
             key = {"scope_id": found.scope_id, "nil": NIL, "abbreviates": ABBREVIATES}
-            version, compared_version = await _versions(connection, found.scope_id)
+            rows = await _tuples(connection, "versions", {"scope_id": found.scope_id})
+            version, compared_version = (rows[0][0], rows[0][1]) if rows else (0, None)
             return Names(
                 version,
                 compared_version,
@@ -190,11 +191,6 @@ async def note_pairs(writer: GraphWriter, pairs: Sequence[Pair]) -> None:
 async def note_version(writer: GraphWriter) -> None:
     """Record that the names of the current version are compared."""
     await writer.execute(_SQL["note_version"], version=writer.version)
-
-
-async def _versions(connection: Connection, scope_id: int) -> tuple[int, int | None]:
-    rows = await _tuples(connection, "versions", {"scope_id": scope_id})
-    return (rows[0][0], rows[0][1]) if rows else (0, None)
 
 
 async def _tuples(
