@@ -22,8 +22,7 @@ from sextant.domain.answers import Done, Token
 from sextant.domain.settings import Settings
 from sextant.nodes import budget
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace, VirtualClock
-from sextant.testing.replies import Reply, as_json
+from sextant.testing.replies import EndpointPace, Reply, VirtualClock, as_json
 
 DOCUMENTS = Path(__file__).parents[1] / "samples" / "documents"
 ENDPOINTS = {

@@ -31,8 +31,8 @@ from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from tests.pdf_writer import Drawn, OutlineItem, PdfText, write_pdf
 
 WORDS = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病长期高血糖可造成多个器官的损害"

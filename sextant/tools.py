@@ -26,7 +26,7 @@ from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_in_background, run_sync
 from sextant.facade import Sextant
-from sextant.facade.knowledge.chunk_reader import MOST_RELATED
+from sextant.facade.chunk_reader import MOST_RELATED
 from sextant.server.mcp import results
 from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
 from sextant.server.mcp.tools import BOUNDS, ChunkId, Mode, Query, RankingMode

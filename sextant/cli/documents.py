@@ -28,7 +28,7 @@ from sextant.text.characters import count_noun
 if TYPE_CHECKING:
     from sextant.domain.documents import Document, GraphInfo, Section
     from sextant.facade import Sextant
-    from sextant.facade.knowledge.chunks import Chunks
+    from sextant.facade.chunks import Chunks
     from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
 
 app = typer.Typer()

@@ -31,7 +31,7 @@ from sextant.text.characters import count_noun
 if TYPE_CHECKING:
     from sextant.domain.graph import Entity
     from sextant.facade import Sextant
-    from sextant.facade.knowledge.entities import Duplicates, Entities, EntityView
+    from sextant.facade.entities import Duplicates, Entities, EntityView
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
     from sextant.retrievers.entity_search.response import Explanation, SearchResponse
 

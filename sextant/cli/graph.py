@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from sextant.domain.graph import Community
-    from sextant.facade.knowledge.graph import (
+    from sextant.facade.graph import (
         Communities,
         CommunityView,
         DrawnGraph,

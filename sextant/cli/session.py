@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sextant.domain.answers import Usage
     from sextant.domain.settings import Settings
     from sextant.facade import Sextant
-    from sextant.facade.knowledge.chunks import Chunks
+    from sextant.facade.chunks import Chunks
     from sextant.ingestion.graph.extraction.cost import CostEstimate
     from sextant.models.embedding.cache import CachedEmbedder
 

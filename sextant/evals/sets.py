@@ -25,8 +25,8 @@ from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.evidence import GraphEvidence
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.transfer import chunks_by_external_id
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 
 _BATCH = 128  # passages embedded at a time, some ten seconds of work
 EVAL_USER = "sextant-eval"

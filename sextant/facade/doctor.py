@@ -31,7 +31,7 @@ from sextant.models.embedding.prefixes import lacks_prefixes
 from sextant.retrievers.ranking.reranking import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors
 from sextant.stores.postgresql.database import Database, RoleRights
-from sextant.stores.work.queue import attendance_of, queue_of
+from sextant.stores.queue import attendance_of, queue_of
 from sextant.text.characters import count_noun
 
 # The versions of docs/deployment.md.

@@ -21,10 +21,10 @@ from sextant.ingestion.transfer.documents import is_packed
 from sextant.stores.documents.document_reader import Original, not_found
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
+from sextant.stores.queue import Turns, UploadStatus, UploadStore
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.work.jobs import JobStore
-from sextant.stores.work.queue import Turns, UploadStatus, UploadStore
 
 _REST_SECONDS = 300.0  # before a page is drawn again that took too long
 _REMEMBERED = 1000  # such pages in memory

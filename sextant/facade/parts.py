@@ -209,7 +209,7 @@ class Parts:
         from sextant.ingestion.graph.index import GraphIndexer
         from sextant.ingestion.pipeline import Ingestor
         from sextant.stores.documents.document_store import DocumentStore
-        from sextant.stores.work.jobs import JobStore
+        from sextant.stores.jobs import JobStore
 
         settings = self._database.settings
         has_graph = settings.ingestion.graph != "off"

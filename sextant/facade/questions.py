@@ -18,8 +18,8 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 
 if TYPE_CHECKING:
+    from sextant.facade.chunks import Chunks
     from sextant.facade.conversations import Conversations, Example
-    from sextant.facade.knowledge.chunks import Chunks
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse, SearchRequest
     from sextant.retrievers.entity_search.options import SearchOptions
     from sextant.retrievers.entity_search.response import SearchResponse
@@ -330,7 +330,7 @@ class Asking:
         return scope
 
     def _chunks(self, graph_id: str) -> Chunks:
-        from sextant.facade.knowledge.chunks import Chunks
+        from sextant.facade.chunks import Chunks
 
         return Chunks(
             self.database,

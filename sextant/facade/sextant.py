@@ -22,9 +22,9 @@ from sextant.domain.documents import Document, GraphInfo
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
-from sextant.facade.knowledge.refresher import Refresher
 from sextant.facade.parts import Parts
 from sextant.facade.questions import Asking
+from sextant.facade.refresher import Refresher
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.embedding import build_embedder
 from sextant.models.embedding.cache import CachedEmbedder
@@ -33,9 +33,9 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from sextant.facade.knowledge.chunks import Chunks
-    from sextant.facade.knowledge.entities import Entities
-    from sextant.facade.knowledge.graph import Communities, KnowledgeGraph
+    from sextant.facade.chunks import Chunks
+    from sextant.facade.entities import Entities
+    from sextant.facade.graph import Communities, KnowledgeGraph
     from sextant.facade.library import Library
     from sextant.facade.worker import Worker
     from sextant.ingestion.files import Paths
@@ -219,7 +219,7 @@ class Sextant(Asking):
 
     async def _refresh(self, scope: Scope) -> None:
         """Update descriptions and the graph of a knowledge base of any user."""
-        from sextant.facade.knowledge.chunks import Chunks
+        from sextant.facade.chunks import Chunks
 
         chunks = Chunks(self.database, scope, self._parts.chunk_search, self.chat_models)
         describe = await chunks.describe_ingested()
@@ -311,7 +311,7 @@ class Sextant(Asking):
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
         """Return the communities: the hierarchy, reports, and building them."""
-        from sextant.facade.knowledge.graph import Communities
+        from sextant.facade.graph import Communities
 
         return Communities(
             self.database, await self._require_scope(graph_id), self._refresher.opened
@@ -319,7 +319,7 @@ class Sextant(Asking):
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
         """Return the entities: show, merge and extract."""
-        from sextant.facade.knowledge.entities import Entities
+        from sextant.facade.entities import Entities
 
         scope = await self._require_scope(graph_id)
         refresh = partial(self._refresher.refresh, scope)
@@ -327,7 +327,7 @@ class Sextant(Asking):
 
     async def graph(self, graph_id: str = DEFAULT_GRAPH) -> KnowledgeGraph:
         """Return the graph: its size, its copy in Neo4j, and parts of it."""
-        from sextant.facade.knowledge.graph import KnowledgeGraph
+        from sextant.facade.graph import KnowledgeGraph
 
         return KnowledgeGraph(self.database, await self._require_scope(graph_id))
 

@@ -1,7 +1,7 @@
 """Workers, which ingest the queued documents of all users, on one server or many.
 
 The table of jobs (heartbeats, claims, attempts) makes work survive a worker; the queue only decides whose turn is next
-(`sextant.stores.work.queue`). So a worker needs only the database and may die at any time.
+(`sextant.stores.queue`). So a worker needs only the database and may die at any time.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from sextant.domain.fair_semaphore import Shares
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import end
 from sextant.stores.documents.embedding_space import has_all_vectors, list_scopes
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
-from sextant.stores.work.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
+from sextant.stores.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
 
 if TYPE_CHECKING:
     from procrastinate import App

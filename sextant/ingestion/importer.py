@@ -22,7 +22,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
-from sextant.ingestion.facts.verbaliser import FactVerbaliser
+from sextant.ingestion.fact_verbaliser import FactVerbaliser
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
 from sextant.ingestion.transfer.documents import GAP, ImportUpkeep, align_chunks, chunk_id, upload
@@ -111,7 +111,7 @@ class Importer:
                 an unknown entity or chunk stops it after the documents, and sections beyond the text of chunks
                 stop it at their document.
             facts_as_passages: write a document for each entity of the lines, so that questions find its facts:
-                description, aliases, and relations that the user asserts (`sextant/ingestion/facts`).
+                description, aliases, and relations that the user asserts (`sextant/ingestion/fact_verbaliser.py`).
             on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0: unknown).
             patience: seconds within which the embedding model must answer first; None: the usual timeout.
 

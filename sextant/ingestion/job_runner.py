@@ -33,7 +33,6 @@ from sextant.domain.warnings import CodedWarning, attachments_not_read
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.group_commit import GroupCommit
 from sextant.ingestion.metadata.offline_descriptions import DescribedDocument, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
@@ -43,14 +42,14 @@ from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.parsing.recognised import Recognised
 from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
-from sextant.ingestion.workers import Heartbeats, WorkShares
+from sextant.ingestion.workers import GroupCommit, Heartbeats, WorkShares
 from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
 from sextant.stores.documents.versions import ReadyVersion
-from sextant.stores.work.jobs import JobStore, lost
+from sextant.stores.jobs import JobStore, lost
 
 log = logging.getLogger(__name__)
 

@@ -30,17 +30,17 @@ from sextant.ingestion.captions import Captioner
 from sextant.ingestion.files import Paths, find_files, find_size, find_vanished, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.group_commit import GroupCommit
 from sextant.ingestion.job_runner import JobOutcome, JobRunner
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.ingestion.progress import OnProgress, Progress
+from sextant.ingestion.workers import GroupCommit
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.jobs import JobStore
 from sextant.text.characters import readable_name
 
 log = logging.getLogger(__name__)

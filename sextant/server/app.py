@@ -18,14 +18,7 @@ from sextant.server.mcp import server as mcp_server
 from sextant.server.observe.metrics import Metrics, observing
 from sextant.server.openai.routes import router as openai_router
 from sextant.server.openai.schemas import describe_failure
-from sextant.server.routes import (
-    documents,
-    graphs,
-    knowledge,
-    observe,
-    page,
-    query,
-)
+from sextant.server.routes import documents, graphs, observe, page, query
 from sextant.server.routing import require_guards
 
 _ROUTERS = (
@@ -33,8 +26,8 @@ _ROUTERS = (
     query.router,
     query.threads_router,
     openai_router,
-    knowledge.search_router,
-    knowledge.router,
+    graphs.search_router,
+    graphs.knowledge_router,
     documents.router,
     graphs.router,
     page.router,

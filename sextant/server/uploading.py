@@ -35,7 +35,7 @@ from sextant.server.connections import content_type_of
 from sextant.server.schemas.documents import TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
 from sextant.stores.documents.registration import Upload
-from sextant.stores.work.queue import UploadStatus
+from sextant.stores.queue import UploadStatus
 from sextant.text.characters import clean_text
 
 _log = logging.getLogger(__name__)

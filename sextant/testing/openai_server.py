@@ -23,9 +23,11 @@ import orjson
 from sextant.models.protocols import Vectors
 from sextant.testing.hash_embedder import hash_vector
 from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackEndpoint
-from sextant.testing.pace import EndpointPace, Sleep, VirtualClock
 from sextant.testing.replies import (
+    EndpointPace,
     Reply,
+    Sleep,
+    VirtualClock,
     chunk_body,
     completion_body,
     error_body,

@@ -21,8 +21,8 @@ from sextant.domain.settings import Settings
 from sextant.facade.library import Library
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.registration import Upload
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from tests.e2e.workers import (
     IMPATIENT,
     ended,

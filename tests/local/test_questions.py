@@ -11,7 +11,7 @@ import pytest
 
 from sextant import Sextant
 from sextant.domain.settings import Settings
-from sextant.domain.settings.answers import AnswerSettings
+from sextant.domain.settings.questions import AnswerSettings
 from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
 from tests.local.tiny_models import ENTAILMENT, save_cross_encoder, save_encoder

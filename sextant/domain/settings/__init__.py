@@ -13,14 +13,6 @@ from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sextant.domain.scope import DEFAULT_USER
-from sextant.domain.settings.answers import (
-    AnswerSettings,
-    ConversationSettings,
-    ModelSettings,
-    MultimodalSettings,
-    OcrSettings,
-    RoleSettings,
-)
 from sextant.domain.settings.ingestion import (
     CommunitySettings,
     ExtractionSettings,
@@ -28,23 +20,27 @@ from sextant.domain.settings.ingestion import (
     WorkerSettings,
 )
 from sextant.domain.settings.limits import (
+    AuthSettings,
     EndpointUrl,
     Folder,
-    LimitSettings,
-    ResearchSettings,
-)
-from sextant.domain.settings.retrieval import (
-    ChunkSearchSettings,
-    EntitySearchSettings,
-    RetrievalSettings,
-    SearchLogSettings,
-)
-from sextant.domain.settings.serving import (
-    AuthSettings,
     HttpSettings,
+    LimitSettings,
     ObserveSettings,
     QuotaSettings,
+    ResearchSettings,
     RunSettings,
+)
+from sextant.domain.settings.questions import (
+    AnswerSettings,
+    ChunkSearchSettings,
+    ConversationSettings,
+    EntitySearchSettings,
+    ModelSettings,
+    MultimodalSettings,
+    OcrSettings,
+    RetrievalSettings,
+    RoleSettings,
+    SearchLogSettings,
 )
 
 __all__ = [

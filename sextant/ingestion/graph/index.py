@@ -29,7 +29,7 @@ from sextant.ingestion.graph.extraction.chunk_evidence import (
 )
 from sextant.ingestion.graph.extraction.extract_terms import Term
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagger
-from sextant.ingestion.group_commit import GroupCommit
+from sextant.ingestion.workers import GroupCommit
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from sextant.stores.graph.extraction import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.graph_writer import GraphWriter

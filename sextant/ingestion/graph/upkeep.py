@@ -32,13 +32,13 @@ from sextant.models.protocols import Embedder
 from sextant.stores.documents.chunk_copy import refresh_statistics
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.communities.hierarchy import (
+from sextant.stores.graph.community_hierarchy import (
     Change,
     Follows,
     HierarchyStore,
     StoredCommunity,
 )
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.neo4j.projector import open_projector, read_progress
 from sextant.stores.graph.record import EntityText, EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -34,7 +34,7 @@ from sextant.stores.graph.evidence import (
 )
 from sextant.stores.graph.extraction import read_names
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_pairs_two
+from sextant.stores.graph.name_decisions import Merge, decide_one, decide_pairs_two
 from sextant.stores.graph.transfer import (
     KnownEntity,
     chunks_by_external_id,

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from sextant.domain.answers import Answer, Citation, Effort, Source, Trust
 from sextant.domain.documents import Modality
 from sextant.facade import Sextant
-from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
+from sextant.facade.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search

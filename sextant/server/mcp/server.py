@@ -39,7 +39,7 @@ from sextant.domain.questions import field_at
 from sextant.domain.scope import Principal
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.facade.knowledge.chunks import Chunks
+from sextant.facade.chunks import Chunks
 from sextant.server.lifespan import serving_of
 from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of

@@ -30,7 +30,7 @@ from sextant.domain.answers import (
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade import Sextant
-from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
+from sextant.facade.chunk_reader import MOST_CHARS, MOST_RELATED
 from sextant.server.answers import seconds_for
 from sextant.server.mcp import results
 from sextant.server.mcp.results import (

@@ -48,7 +48,7 @@ from sextant.server.connections import BoundedHead
 from sextant.server.observe.readiness import DependencyState, ReadinessProbe
 from sextant.server.observe.tracing import tracing
 from sextant.server.runs import Runs
-from sextant.stores.work.queue import queue_of
+from sextant.stores.queue import queue_of
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 

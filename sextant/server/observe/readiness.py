@@ -19,7 +19,7 @@ from sextant.models.embedding.remote import OPENAI
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.embedding_space import has_all_vectors
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.queue import queue_of
+from sextant.stores.queue import queue_of
 
 _log = logging.getLogger(__name__)
 

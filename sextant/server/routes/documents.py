@@ -41,7 +41,7 @@ from sextant.server.schemas.documents import (
 )
 from sextant.server.schemas.wire import OfAnyGraph
 from sextant.server.uploading import Received, watch
-from sextant.stores.work.queue import UploadStatus
+from sextant.stores.queue import UploadStatus
 
 router = new_router("documents")
 

@@ -21,7 +21,7 @@ from sextant.domain.page_boxes import PageBox
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.warnings import word_warnings
 from sextant.server.schemas.wire import Cursor, GraphName, Problem, Wire
-from sextant.stores.work.queue import UploadStatus
+from sextant.stores.queue import UploadStatus
 from sextant.text.characters import clean_text
 
 

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from sextant.domain.documents import GraphInfo
 from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.facade.chunk_reader import EntityQuote
 from sextant.facade.conversations import Example
-from sextant.facade.knowledge.chunk_reader import EntityQuote
-from sextant.facade.knowledge.entities import EntityRelation, EntityView
-from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
+from sextant.facade.entities import EntityRelation, EntityView
+from sextant.facade.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.ingestion.importer import ImportReport
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from sextant.server.schemas.wire import Cursor, GraphName, OfGraph, WarningBody, Wire, show_warnings
-from sextant.stores.graph.communities.store import ListedCommunity
+from sextant.stores.graph.community_store import ListedCommunity
 from sextant.stores.graph.record import GraphCounts
 
 

@@ -17,8 +17,7 @@ from sextant.domain.warnings import WarningCode, warn
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import ProjectionProgress, read_progress
-from sextant.stores.graph.neo4j.store import Neo4jGraph
-from sextant.stores.graph.neo4j.whole import CopiedGraph, CopyStates
+from sextant.stores.graph.neo4j.store import CopiedGraph, CopyStates, Neo4jGraph
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,

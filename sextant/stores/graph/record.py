@@ -17,9 +17,9 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, read_arrays, read_order
 from sextant.stores.graph.evidence import Added, GraphEvidence
 from sextant.stores.graph.graph_writer import GraphWriter, hold_graph, writing
+from sextant.stores.graph.name_decisions import SQL as MERGE_SQL
+from sextant.stores.graph.name_decisions import Merge, merge, unmerge
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.resolution.decisions import SQL as MERGE_SQL
-from sextant.stores.graph.resolution.decisions import Merge, merge, unmerge
 from sextant.stores.graph.transfer import GraphReading
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import Embedded, load_queries

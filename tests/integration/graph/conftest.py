@@ -20,7 +20,7 @@ from sextant.models.chat.roles import ChatModels, Role
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import Script, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace, VirtualClock
+from sextant.testing.replies import EndpointPace, VirtualClock
 
 PASSAGES = [
     CorpusPassage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),

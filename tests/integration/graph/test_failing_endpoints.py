@@ -23,9 +23,10 @@ from sextant.nodes import budget
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script
-from sextant.testing.pace import EndpointPace, VirtualClock
 from sextant.testing.replies import (
+    EndpointPace,
     Reply,
+    VirtualClock,
     broken_after,
     calling,
     empty,

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from sextant.testing.openai_server import Script
-from sextant.testing.pace import VirtualClock
-from sextant.testing.replies import Reply
+from sextant.testing.replies import Reply, VirtualClock
 from tests.integration.graph.conftest import RunningWith
 from tests.integration.graph.replying import good
 from tests.integration.graph.test_failing_endpoints import (

@@ -47,8 +47,17 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace, VirtualClock
-from sextant.testing.replies import Reply, as_json, empty, endless, failing, invalid_json, refusal
+from sextant.testing.replies import (
+    EndpointPace,
+    Reply,
+    VirtualClock,
+    as_json,
+    empty,
+    endless,
+    failing,
+    invalid_json,
+    refusal,
+)
 from tests.integration.graph.conftest import Running
 
 PASSAGES = [

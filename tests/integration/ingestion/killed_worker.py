@@ -14,8 +14,8 @@ from sextant.domain.settings import IngestionSettings
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import wait_to_be_killed
 from tests.integration.own_database import settings_over

@@ -11,7 +11,7 @@ from sextant.domain.settings import IngestionSettings, Settings
 from sextant.domain.warnings import WarningCode
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.resuming import resumed
 

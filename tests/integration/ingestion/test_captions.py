@@ -22,8 +22,8 @@ from sextant.models.chat.roles import ChatModels
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_reader import CaptionStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing

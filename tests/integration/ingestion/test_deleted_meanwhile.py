@@ -15,9 +15,9 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.transferred import Line, stream
 

@@ -11,7 +11,7 @@ import pytest
 
 from sextant.domain.errors import DependencyError, OptionInvalid
 from sextant.domain.scope import Scope
-from sextant.ingestion.facts.verbaliser import FactVerbaliser
+from sextant.ingestion.fact_verbaliser import FactVerbaliser
 from sextant.ingestion.importer import Importer, ImportReport
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.documents.document_store import DocumentStore

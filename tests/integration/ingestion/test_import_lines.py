@@ -16,8 +16,8 @@ from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import entity_id
+from sextant.stores.graph.name_decisions import MergeReader
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import MergeReader
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream

@@ -9,7 +9,7 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

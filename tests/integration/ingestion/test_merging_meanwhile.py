@@ -12,8 +12,8 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.graph.evidence import entity_id
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.test_graph_index import WORLD, add, aliases, relations, rows
 

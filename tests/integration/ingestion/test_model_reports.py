@@ -21,7 +21,7 @@ from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.retries import Retries
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.communities.store import CommunityStore, StoredReport
+from sextant.stores.graph.community_store import CommunityStore, StoredReport
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

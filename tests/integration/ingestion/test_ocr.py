@@ -30,8 +30,8 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress, silent
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore, OcrPageStore
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.uploading import ingest_bytes

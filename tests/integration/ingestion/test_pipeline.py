@@ -27,10 +27,10 @@ from sextant.ingestion.progress import Progress
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
+from sextant.stores.queue import UploadStore
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.work.jobs import JobStore
-from sextant.stores.work.queue import UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.resuming import resumed

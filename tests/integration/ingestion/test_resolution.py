@@ -23,16 +23,16 @@ from sextant.models.chat.factory import build_chat_model
 from sextant.models.retries import Retries
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
-from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparison import (
+from sextant.stores.graph.name_comparison import (
     Pair,
     ResolutionStore,
     note_pairs,
 )
-from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_two
+from sextant.stores.graph.name_decisions import Merge, decide_one, decide_two
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing

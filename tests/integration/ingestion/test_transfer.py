@@ -17,8 +17,8 @@ from sextant.ingestion.importer import Importer, ImportReport
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.name_decisions import Merge, decide_one, distinguish
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge, decide_one, distinguish
 from sextant.stores.postgresql.database import Database
 from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.transferred import (

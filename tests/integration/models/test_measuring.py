@@ -13,8 +13,15 @@ from sextant.domain.settings import Settings
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.measuring import READ_FIRST, Measurement, measure
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI, to_handler
-from sextant.testing.pace import EndpointPace, VirtualClock
-from sextant.testing.replies import Reply, as_json, endless, failing, invalid_json
+from sextant.testing.replies import (
+    EndpointPace,
+    Reply,
+    VirtualClock,
+    as_json,
+    endless,
+    failing,
+    invalid_json,
+)
 
 SECONDS, LONGEST = 600.0, 9700
 COUNT = " ".join(map(str, range(1, 31)))

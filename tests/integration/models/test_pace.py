@@ -14,7 +14,7 @@ from sextant.domain.settings import Settings
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.factory import build_chat_model
 from sextant.testing.openai_server import ScriptedOpenAI
-from sextant.testing.pace import EndpointPace, VirtualClock
+from sextant.testing.replies import EndpointPace, VirtualClock
 
 ANSWER = "one two three four five six seven eight nine ten."
 PROMPT = [HumanMessage("word " * 500)]

@@ -24,8 +24,8 @@ from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import language_of
 from tests.embedders import BrokenEmbedder

@@ -23,11 +23,11 @@ from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import language_of

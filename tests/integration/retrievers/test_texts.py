@@ -17,9 +17,9 @@ from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.communities import keep

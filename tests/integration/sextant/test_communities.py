@@ -16,9 +16,9 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.ingestion.graph.resolution import resolve
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.community_store import CommunityStore
+from sextant.stores.graph.name_comparison import Names
 from sextant.stores.graph.record import EntityVectors
-from sextant.stores.graph.resolution.comparison import Names
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ScriptedOpenAI
 

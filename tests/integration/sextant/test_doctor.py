@@ -13,8 +13,7 @@ from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.worker import working
 from sextant.stores.documents.registration import Upload
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace, VirtualClock
-from sextant.testing.replies import Reply, as_json, failing
+from sextant.testing.replies import EndpointPace, Reply, VirtualClock, as_json, failing
 from tests.integration.own_database import settings_over, short_folder
 from tests.provider_servers import ScriptedOllama
 

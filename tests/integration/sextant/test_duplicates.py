@@ -10,8 +10,8 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.facade.knowledge.entities import Duplicates, Entities
-from sextant.stores.graph.resolution.comparison import MergeCandidate
+from sextant.facade.entities import Duplicates, Entities
+from sextant.stores.graph.name_comparison import MergeCandidate
 
 TOWNS = ["Aldersbury", "Cobaltford", "Grimsvotnir", "Pemberquay", "Zolkiewska"]
 # Each twice, under names that are alike; no two towns are.

@@ -18,7 +18,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import ModelSettings, RoleSettings, Settings
 from sextant.domain.warnings import CodedWarning
 from sextant.facade import Sextant
-from sextant.facade.knowledge.entities import Entities
+from sextant.facade.entities import Entities
 from sextant.models.chat import factory
 from sextant.models.chat.roles import Role
 from sextant.testing.openai_server import ScriptedOpenAI

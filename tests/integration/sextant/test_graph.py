@@ -14,7 +14,7 @@ from sextant import Sextant
 from sextant.domain.errors import EntityNotFound, OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.facade.doctor import Health, examine
-from sextant.facade.knowledge.graph import KnowledgeGraph
+from sextant.facade.graph import KnowledgeGraph
 from sextant.facade.worker import working
 from sextant.stores.graph.record import GraphCounts
 from sextant.stores.postgresql.database import Database

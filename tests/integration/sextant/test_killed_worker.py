@@ -22,9 +22,9 @@ from sextant.models.embedding.cache import CachedEmbedder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import ROOT, kill_when_reached
 from tests.integration.own_database import settings_over, short_folder

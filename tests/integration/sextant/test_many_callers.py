@@ -24,7 +24,7 @@ from sextant.domain.scope import Scope
 from sextant.facade import Sextant
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.stores.documents.registration import Upload
-from sextant.stores.work.jobs import JobStore
+from sextant.stores.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 

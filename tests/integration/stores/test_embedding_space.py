@@ -19,8 +19,8 @@ from sextant.stores.documents.embedding_space import (
     start_reembedding,
     store_vectors,
 )
+from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.work.jobs import JobStore
 from tests.integration.chunk_hits import keyword_hits, vector_hits
 
 

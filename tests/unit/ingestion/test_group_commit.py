@@ -9,7 +9,7 @@ import pytest
 
 from sextant.domain.errors import DatabaseUnavailable, FileBroken
 from sextant.domain.scope import Scope
-from sextant.ingestion.group_commit import GroupCommit
+from sextant.ingestion.workers import GroupCommit
 
 SCOPE, OTHER = Scope("user", "one"), Scope("user", "other")
 

@@ -20,7 +20,7 @@ from sextant.domain.fair_semaphore import Shares
 from sextant.facade.library import Library
 from sextant.server import uploading
 from sextant.server.uploading import watch
-from sextant.stores.work.queue import UploadStatus
+from sextant.stores.queue import UploadStatus
 
 
 def standing(document_id: UUID, stage: JobStage = JobStage.QUEUED) -> UploadStatus:

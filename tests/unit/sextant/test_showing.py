@@ -34,7 +34,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.facade.knowledge.graph import DrawnGraph
+from sextant.facade.graph import DrawnGraph
 from sextant.ingestion.pipeline import Ingested, IngestReport
 from sextant.ingestion.progress import Progress
 from sextant.stores.graph.protocol import Hop

@@ -29,7 +29,7 @@ from sextant.models.chat.call_limits import Refusals
 from sextant.models.chat.replies import Numbers, Text, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.prompts import REPORT, as_data, number_texts
-from sextant.stores.graph.communities.store import StoredReport
+from sextant.stores.graph.community_store import StoredReport
 from sextant.text.characters import estimate_tokens
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from sextant.ingestion.progress import OnStage
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.communities.store import CommunityStore, KnownReport, StoredReport
+from sextant.stores.graph.community_store import CommunityStore, KnownReport, StoredReport
 from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord

@@ -16,8 +16,8 @@ from sextant.domain.graph import UNTYPED
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.name_keys import spelling_key
 from sextant.stores.graph.evidence import entity_id
-from sextant.stores.graph.resolution.comparison import NamedEntity, Names
-from sextant.stores.graph.resolution.decisions import Merge
+from sextant.stores.graph.name_comparison import NamedEntity, Names
+from sextant.stores.graph.name_decisions import Merge
 from sextant.text.characters import has_cjk
 
 SAME_KEY = "the same name, written differently"

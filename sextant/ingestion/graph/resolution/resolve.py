@@ -35,8 +35,7 @@ from sextant.models.chat.replies import Numbers
 from sextant.models.chat.structured import ModelReply
 from sextant.prompts import SAME, as_data
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparison import (
+from sextant.stores.graph.name_comparison import (
     CurrentMerge,
     NamedEntity,
     Names,
@@ -46,7 +45,8 @@ from sextant.stores.graph.resolution.comparison import (
     note_pairs,
     note_version,
 )
-from sextant.stores.graph.resolution.decisions import Merge, replace_merges
+from sextant.stores.graph.name_decisions import Merge, replace_merges
+from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import language_of
 

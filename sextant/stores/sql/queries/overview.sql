@@ -3,7 +3,7 @@
 select * from queue_overview(%(stale)s);
 
 -- name: attendance
--- The numbers of live workers and of graphs that wait for one (`sextant.stores.work.queue`).
+-- The numbers of live workers and of graphs that wait for one (`sextant.stores.queue`).
 select (select count(*) from sextant_queue.procrastinate_workers
     where last_heartbeat between now() - interval '1 minute' and now() + interval '1 minute')::int as workers,
   (select count(*) from sextant_queue.procrastinate_jobs

@@ -35,7 +35,7 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 
 -- name: graphs
 -- The knowledge bases of a user, with their documents, whether an update of the graph is queued
--- (`sextant.stores.work.queue`) or no worker lives for it, and the warnings of the last update.
+-- (`sextant.stores.queue`) or no worker lives for it, and the warnings of the last update.
 select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
   coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at,
   turn.pending, turn.pending and not exists (

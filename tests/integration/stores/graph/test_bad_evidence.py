@@ -11,9 +11,9 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, entity_id
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import Store, evidence, mention, named, relation
 

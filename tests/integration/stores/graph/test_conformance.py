@@ -14,7 +14,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.stored import load_linked_chunks
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.evidence import (
     AliasRow,
     GraphEvidence,
@@ -23,10 +23,10 @@ from sextant.stores.graph.evidence import (
     entity_id,
     relation_id,
 )
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import HUB_DEGREE, Hop
 from sextant.stores.graph.record import EntityVectors, GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
 from tests.integration.stores.graph.world import (

@@ -13,8 +13,8 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.retrievers import EntitySearch, FusionWeights, SearchOptions
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.record import EntityVectors
-from sextant.stores.graph.resolution.decisions import Merge
 from tests.integration.stores.graph.entity_world import ENTITIES, QUERY, Build, World, at
 
 

@@ -14,9 +14,9 @@ from sextant.domain.graph import CO_OCCURS, MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import AliasRow, MentionRow, relation_id
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (
     Row,

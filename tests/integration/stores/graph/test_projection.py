@@ -21,15 +21,14 @@ from sextant.stores.graph.evidence import (
     entity_id,
     graph_key,
 )
+from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.neo4j.bolt import Bolt, Row, Statement
 from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import Projector, read_progress
-from sextant.stores.graph.neo4j.store import Neo4jGraph
-from sextant.stores.graph.neo4j.whole import CopiedGraph
+from sextant.stores.graph.neo4j.store import CopiedGraph, Neo4jGraph
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import NAMES, NODES, History, some_evidence

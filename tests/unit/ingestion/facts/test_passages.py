@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.ingestion.facts.passages import Fact, Subject, document_of, passages_of
+from sextant.ingestion.fact_passages import Fact, Subject, document_of, passages_of
 
 facts = st.lists(
     st.builds(

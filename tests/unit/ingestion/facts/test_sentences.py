@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.facts.passages import also_called, describe_entity, readable, sentence
+from sextant.ingestion.fact_passages import also_called, describe_entity, readable, sentence
 
 
 @pytest.mark.parametrize(

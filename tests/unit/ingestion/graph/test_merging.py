@@ -9,7 +9,7 @@ from uuid import UUID
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.name_merger import automatic_merges
 from sextant.stores.graph.evidence import entity_id
-from sextant.stores.graph.resolution.comparison import CurrentMerge, NamedEntity, Names, Pair
+from sextant.stores.graph.name_comparison import CurrentMerge, NamedEntity, Names, Pair
 
 SCOPE = Scope("user", "graph")
 

@@ -12,7 +12,7 @@ from sextant.domain.graph import Finding, Relation
 from sextant.ingestion.graph.communities.report_writer import news, note_sources, stays
 from sextant.ingestion.graph.communities.reports import CommunityEvidence
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.communities.store import KnownReport, StoredReport
+from sextant.stores.graph.community_store import KnownReport, StoredReport
 from tests.unit.ingestion.graph.test_reports import chunk, evidence
 
 OWN = UUID(int=9)

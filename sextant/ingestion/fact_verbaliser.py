@@ -18,7 +18,7 @@ from sextant.domain.errors import DocumentNotFound, FileRejected, Superseded, de
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, names
-from sextant.ingestion.facts.passages import Fact, FactPassage, Subject, document_of, passages_of
+from sextant.ingestion.fact_passages import Fact, FactPassage, Subject, document_of, passages_of
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import runs_of
 from sextant.ingestion.transfer.documents import ImportUpkeep, chunk_id, upload

@@ -14,28 +14,28 @@ from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.domain.wire import CAMEL_CASE
-from sextant.facade.knowledge.chunk_reader import EntityQuote, quote_mention, quote_relation
+from sextant.facade.chunk_reader import EntityQuote, quote_mention, quote_relation
 from sextant.retrievers.cursor import ListingKey
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.communities.store import CommunityPages, ListedCommunity
+from sextant.stores.graph.community_store import CommunityPages, ListedCommunity
 from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.extraction import ExtractionStore
-from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.protocol import Hop
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparison import (
+from sextant.stores.graph.name_comparison import (
     CandidateCursor,
     MergeCandidate,
     ResolutionStore,
 )
-from sextant.stores.graph.resolution.decisions import (
+from sextant.stores.graph.name_decisions import (
     Merge,
     MergedName,
     MergeReader,
     decide_one,
     decide_two,
 )
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import Hop
+from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.transfer import entities_by_external_id
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import clean_text

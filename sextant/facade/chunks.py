@@ -17,7 +17,7 @@ from sextant.domain.errors import (
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.facade.knowledge.chunk_reader import ChunkReader
+from sextant.facade.chunk_reader import ChunkReader
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.stores.documents.document_reader import DocumentReader, document_id_of, not_found
 from sextant.stores.documents.model_descriptions import ModelDescriptions

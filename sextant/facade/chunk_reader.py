@@ -21,7 +21,7 @@ from sextant.stores.chunks.stored import (
     neighbour_chunks,
 )
 from sextant.stores.documents.document_reader import DocumentReader
-from sextant.stores.graph.resolution.decisions import MentioningPassage
+from sextant.stores.graph.name_decisions import MentioningPassage
 from sextant.stores.postgresql.database import Database
 from sextant.text.sentences import sentence_spans
 

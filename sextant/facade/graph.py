@@ -14,7 +14,7 @@ from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.communities.store import (
+from sextant.stores.graph.community_store import (
     CommunityCursor,
     CommunityPages,
     CommunityStore,

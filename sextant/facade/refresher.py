@@ -19,8 +19,8 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.protocols import Embedder
 from sextant.stores.postgresql.database import Database
+from sextant.stores.queue import Turns
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.work.queue import Turns
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""One knowledge base as its owner looks at it: its chunks, entities, communities and graph."""

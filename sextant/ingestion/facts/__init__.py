@@ -1,1 +1,0 @@
-"""Write facts that users assert as passages, which questions find and answers cite."""

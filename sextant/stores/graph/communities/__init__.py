@@ -1,1 +1,0 @@
-"""Store communities of a graph: members, hierarchy and reports."""

@@ -1,1 +1,0 @@
-"""Entity resolution: compare names, and record merges and distinctions."""

@@ -1,1 +1,0 @@
-"""Store the ingestion queue: jobs, turns of users, and the status of uploads."""
