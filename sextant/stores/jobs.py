@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from sextant.domain.documents import Backlog, Job, JobStage
 from sextant.domain.errors import Superseded
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.domain.warnings import CodedWarning
 from sextant.stores.documents.versions import reason_of
 from sextant.stores.postgresql.database import Database
@@ -176,8 +176,7 @@ class JobStore:
 
     async def waiting(self, scope: Scope) -> int:
         """Count the open jobs of a knowledge base that run or could run."""
-        key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
-        [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key)
+        [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key_of(scope))
         return int(row["number"])
 
     async def release_stale(self, user_id: str) -> None:
@@ -198,8 +197,7 @@ class JobStore:
 
     async def list(self, scope: Scope) -> builtins.list[Job]:
         """Return the jobs of a knowledge base, newest first."""
-        key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
-        return await self._rows(scope.user_id, _SQL["list"], key)
+        return await self._rows(scope.user_id, _SQL["list"], key_of(scope))
 
     async def _mine(self, job: Job, query: LiteralString, **values: object) -> None:
         key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}

@@ -93,9 +93,8 @@ async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
 
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
     """Return the row of `scope`, created if new and locked exclusively against other writers."""
-    key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
     while True:
-        await connection.execute(_SQL["create_scope"], key)
+        await connection.execute(_SQL["create_scope"], key_of(scope))
         # The row may be deleted before it is locked; then create it again.
         if (found := await _scope(connection, scope, _SQL["lock_scope"])) is not None:
             return found
@@ -103,8 +102,7 @@ async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
 
 async def _scope(connection: Connection, scope: Scope, query: LiteralString) -> ScopeRow | None:
     cursor = connection.cursor(row_factory=class_row(ScopeRow))
-    key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
-    return await (await cursor.execute(query, key)).fetchone()
+    return await (await cursor.execute(query, key_of(scope))).fetchone()
 
 
 def _graph_info(row: Mapping[str, Any]) -> GraphInfo:
@@ -131,12 +129,9 @@ class KnowledgeBases:
 
     async def note_upkeep(self, scope: Scope, warnings: Sequence[CodedWarning]) -> None:
         """Store the warnings of the last update of a graph; () if there were none."""
-        values = {
-            "graph_id": scope.graph_id,
-            "warnings": Jsonb([warning.to_json() for warning in warnings]),
-        }
+        stored = {"warnings": Jsonb([warning.to_json() for warning in warnings])}
         async with self._database.transaction(scope.user_id) as connection:
-            await connection.execute(_SQL["note_upkeep"], {"user_id": scope.user_id} | values)
+            await connection.execute(_SQL["note_upkeep"], key_of(scope) | stored)
 
     async def require(self, scope: Scope) -> None:
         """Check that the user has this knowledge base.

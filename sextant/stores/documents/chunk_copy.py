@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from struct import pack
 from typing import Any
 from uuid import UUID
@@ -22,29 +23,20 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.grams import Grams, salt_grams
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.queries import columns_of, load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.text.characters import lowercase
 
 _SQL = load_queries("chunks")
-_TYPES = [
-    *(
-        "uuid",
-        "uuid",
-        "uuid",
-        "int4",
-        "int4",
-        "int4",
-        "text",
-        "int4",
-        "text[]",
-        "text",
-        "text",
-        "int4",
-    ),
-    *("text", "text", "text[]", "text[]", "text[]", "text[]", "text[]", "uuid[]", "text"),
-    *("timestamptz", "vector", "text", "int4[]"),
-]
+# The columns of `incoming` that a chunk fills, in order.
+_CHUNK_COLUMNS = {
+    "id": "uuid", "section_id": "uuid", "ordinal": "int4", "start": "int4", "end": "int4", "text": "text",
+    "page": "int4", "section_path": "text[]", "modality": "text", "context": "text", "token_count": "int4",
+    "title": "text", "summary": "text", "tags": "text[]", "topics": "text[]", "keywords": "text[]",
+    "entities": "text[]", "topic_labels": "text[]", "neighbours": "uuid[]", "external_id": "text",
+    "created_at": "timestamptz",
+}  # fmt: skip
+_TYPES = ["uuid", *_CHUNK_COLUMNS.values(), "vector", "text", "int4[]"]
 
 
 async def copy_incoming(
@@ -96,8 +88,9 @@ def _rows(
         lowercase(f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text)
         for _, chunk in pairs
     ]
+    in_order = itemgetter(*_CHUNK_COLUMNS)
     return [
-        (document_id, *_columns(chunk), vector, text, grams)
+        (document_id, *in_order(columns_of(chunk)), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(
             pairs,
             np.asarray(vectors, ">f4"),  # big-endian, as pgvector sends it
@@ -106,32 +99,6 @@ def _rows(
             strict=True,
         )
     ]
-
-
-def _columns(chunk: Chunk) -> tuple[Any, ...]:
-    return (
-        chunk.id,
-        chunk.section_id,
-        chunk.ordinal,
-        chunk.start,
-        chunk.end,
-        chunk.text,
-        chunk.page,
-        list(chunk.section_path),
-        chunk.modality.value,
-        chunk.context,
-        chunk.token_count,
-        chunk.title,
-        chunk.summary,
-        list(chunk.tags),
-        list(chunk.topics),
-        list(chunk.keywords),
-        list(chunk.entities),
-        list(chunk.topic_labels),
-        list(chunk.neighbours),
-        chunk.external_id,
-        chunk.created_at,
-    )
 
 
 _PARTITION_SQL = load_queries("partitions")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.queries import columns_of, load_queries
 from sextant.stores.scopes import hold_scope, id_array, rows_of
 
 _MODEL_DESCRIPTION_SQL = load_queries("model_descriptions")
@@ -139,7 +139,7 @@ class ModelDescriptions:
             async with connection.cursor() as cursor:
                 await cursor.executemany(
                     _MODEL_DESCRIPTION_SQL[f"{kind}_said"],
-                    [key | _model_description_values(description) for description in descriptions],
+                    [key | columns_of(description) for description in descriptions],
                 )
             await connection.execute(
                 _MODEL_DESCRIPTION_SQL[f"{kind}_around"], key | {"ids": id_array(described)}
@@ -167,7 +167,3 @@ class ModelDescriptions:
 def _part(row: Mapping[str, Any]) -> DescribedPart:
     keywords, tags = tuple(row["keywords"]), tuple(row["tags"])
     return DescribedPart(row["title"], row["summary"], keywords, tags, row["by_model"])
-
-
-def _model_description_values(description: ModelDescription) -> dict[str, Any]:
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(description).items()}

@@ -182,7 +182,17 @@ class _Intake:
 
     async def _add_version(self, document_id: UUID, version: int) -> Registered:
         """Store the upload's bytes as a version, and queue its ingestion."""
-        values = _version(self.upload, version, self.sha256) | {"document_id": document_id}
+        values = {
+            "document_id": document_id,
+            "version": version,
+            "filename": self.upload.filename,
+            "media_type": self.upload.media_type,
+            "sha256": self.sha256,
+            "size_bytes": len(self.upload.content),
+            "external_id": self.upload.external_id,
+            "metadata": Jsonb(self.upload.metadata or {}),
+            "content": self.upload.content,
+        }
         await self.connection.execute(_SQL["add_version"], self._key | values)
         return await _queue(self.connection, self.scope, self.row, document_id)
 
@@ -301,16 +311,3 @@ async def _queue(
     job = await fetch_one(connection, "create_job", key)
     assert job is not None  # noqa: S101 - an insert returns its row
     return Registered(document_id, job["id"], unchanged=False)
-
-
-def _version(upload: Upload, version: int, sha256: str) -> dict[str, Any]:
-    return {
-        "version": version,
-        "filename": upload.filename,
-        "media_type": upload.media_type,
-        "sha256": sha256,
-        "size_bytes": len(upload.content),
-        "external_id": upload.external_id,
-        "metadata": Jsonb(upload.metadata or {}),
-        "content": upload.content,
-    }

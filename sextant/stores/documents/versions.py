@@ -10,14 +10,14 @@ from uuid import UUID
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from sextant.domain.documents import Chunk, JobStage, ParsedDocument, Section
+from sextant.domain.documents import Chunk, JobStage, ParsedDocument
 from sextant.domain.errors import SextantError, Superseded
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.documents.chunk_copy import copy_incoming
 from sextant.stores.documents.document_reader import not_found
 from sextant.stores.graph.graph_writer import forget_document
-from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.queries import columns_of, load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, id_array, share_scope
 
@@ -200,12 +200,21 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
 
 async def write_parsed(connection: Connection, opened: OpenVersion, parsed: ParsedDocument) -> None:
     """Write text and sections."""
-    await connection.execute(_SQL["save_parsed"], {**opened.key, **_document_values(parsed)})
+    values = {
+        "title": parsed.title,
+        "language": parsed.language,
+        "page_count": parsed.page_count,
+        "text": parsed.text,
+        "metadata": Jsonb(parsed.metadata),
+        "boxes": parsed.boxes or None,
+        "coverage": None if parsed.coverage is None else Jsonb(asdict(parsed.coverage)),
+    }
+    await connection.execute(_SQL["save_parsed"], {**opened.key, **values})
     await connection.execute(_SQL["clear_sections"], opened.key)
     async with connection.cursor() as cursor:
         await cursor.executemany(
             _SQL["add_section"],
-            [{**opened.key, **_section_values(section)} for section in parsed.sections],
+            [{**opened.key, **columns_of(section)} for section in parsed.sections],
         )
 
 
@@ -248,36 +257,6 @@ async def make_live(connection: Connection, opened: OpenVersion) -> None:
             await connection.execute(_MODEL_SQL["note_chunks_kept"], carried_over)
         await connection.execute(_SQL["drop_live_version"], opened.key)
     await connection.execute(_SQL["publish"], opened.key)
-
-
-def _document_values(parsed: ParsedDocument) -> dict[str, Any]:
-    return {
-        "title": parsed.title,
-        "language": parsed.language,
-        "page_count": parsed.page_count,
-        "text": parsed.text,
-        "metadata": Jsonb(parsed.metadata),
-        "boxes": parsed.boxes or None,
-        "coverage": None if parsed.coverage is None else Jsonb(asdict(parsed.coverage)),
-    }
-
-
-def _section_values(section: Section) -> dict[str, Any]:
-    return {
-        "id": section.id,
-        "parent_id": section.parent_id,
-        "title": section.title,
-        "level": section.level,
-        "ordinal": section.ordinal,
-        "start": section.start,
-        "end": section.end,
-        "path": list(section.path),
-        "heading_source": section.heading_source.value,
-        "page": section.page,
-        "summary": section.summary,
-        "tags": list(section.tags),
-        "keywords": list(section.keywords),
-    }
 
 
 def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:

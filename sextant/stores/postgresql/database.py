@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
@@ -41,23 +40,87 @@ _SESSION = (
 _AS_TENANT: LiteralString = " from set_config('sextant.user_id', %s, true)"
 
 
-class QueryConnection(ABC):
-    """The read-only part of `Database`, for single statements.
+# Limit of a statement while a database is opened; only migrations may take longer.
+_OPENING_SECONDS = 30.0
 
-    Args:
-        settings: define the timeout of a statement.
-        pools: connections of the serving role.
-        app_conninfo: opens a further connection of that role.
+
+@dataclass(frozen=True, slots=True)
+class RoleRights:
+    """The rights of the serving role, and versions, for `sextant doctor`."""
+
+    role: str
+    unrestricted: bool
+    owns_tables: bool
+    unprotected_tables: int
+    server_version: str
+    vector_version: str | None
+
+    @property
+    def safe(self) -> bool:
+        """Return whether row-level security binds the serving role on every tenant table."""
+        return not (self.unrestricted or self.owns_tables or self.unprotected_tables)
+
+
+class Database:
+    """An open database; create it with `await Database.open(settings)`, and close it.
+
+    `app_conninfo` opens a connection as the serving role, for libraries with their own connections.
     """
 
-    def __init__(self, settings: Settings, pools: Pools, app_conninfo: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        owner_conninfo: str,
+        app_conninfo: str,
+        pools: Pools,
+        server: EmbeddedServer | None,
+    ) -> None:
         self.settings = settings
         self.app_conninfo = app_conninfo
         self._pools = pools
+        self._owner_conninfo = owner_conninfo
+        self._server = server
+        self._is_lost = False  # whether the last call found no server
+        # When to look again whether chunks lack vectors; None: none does, and none will while this is open.
+        self.next_vector_check: float | None = None
 
-    @abstractmethod
-    def _watch_server(self) -> AbstractAsyncContextManager[None]:
-        """Detect in the block that the server is lost; restart an embedded one before the next call."""
+    @classmethod
+    async def open(cls, settings: Settings) -> Database:
+        """Connect, starting the embedded server if no URL is set; bring the schema up to date.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer or cannot be used.
+            SettingsInvalid: DATABASE_URL is invalid.
+            ConflictError: the schema belongs to another version.
+        """
+        server = None
+        if settings.database_url is None:
+            server = await asyncio.to_thread(EmbeddedServer.start, settings.data_dir)
+        try:
+            owner, app = logins(settings, server)
+            with unavailable(), limit_statements(_OPENING_SECONDS):
+                async with await WatchedConnection.connect(owner, autocommit=True) as connection:
+                    await migrate(connection)
+                    vector = await TypeInfo.fetch(connection, "vector")
+                pools = Pools(settings, app, vector)
+                await (await pools.current()).wait(settings.database_timeout)
+        except BaseException:
+            if server is not None:
+                await asyncio.to_thread(server.stop)
+            raise
+        return cls(settings, owner, app, pools, server)
+
+    async def close(self) -> None:
+        """Close the connections; the last user of an embedded server stops it."""
+        await self._pools.close()
+        if self._server is not None:
+            await asyncio.to_thread(self._server.stop)
+
+    async def __aenter__(self) -> Database:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def read(
         self,
@@ -121,87 +184,6 @@ class QueryConnection(ABC):
                 next_step="Try again; if it stays slow, run `sextant doctor`.",
             ) from error
 
-
-# Limit of a statement while a database is opened; only migrations may take longer.
-_OPENING_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class RoleRights:
-    """The rights of the serving role, and versions, for `sextant doctor`."""
-
-    role: str
-    unrestricted: bool
-    owns_tables: bool
-    unprotected_tables: int
-    server_version: str
-    vector_version: str | None
-
-    @property
-    def safe(self) -> bool:
-        """Return whether row-level security binds the serving role on every tenant table."""
-        return not (self.unrestricted or self.owns_tables or self.unprotected_tables)
-
-
-class Database(QueryConnection):
-    """An open database; create it with `await Database.open(settings)`, and close it.
-
-    `app_conninfo` opens a connection as the serving role, for libraries with their own connections.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        owner_conninfo: str,
-        app_conninfo: str,
-        pools: Pools,
-        server: EmbeddedServer | None,
-    ) -> None:
-        super().__init__(settings, pools, app_conninfo)
-        self._owner_conninfo = owner_conninfo
-        self._server = server
-        self._is_lost = False  # whether the last call found no server
-        # When to look again whether chunks lack vectors; None: none does, and none will while this is open.
-        self.next_vector_check: float | None = None
-
-    @classmethod
-    async def open(cls, settings: Settings) -> Database:
-        """Connect, starting the embedded server if no URL is set; bring the schema up to date.
-
-        Raises:
-            DatabaseUnavailable: the server does not answer or cannot be used.
-            SettingsInvalid: DATABASE_URL is invalid.
-            ConflictError: the schema belongs to another version.
-        """
-        server = None
-        if settings.database_url is None:
-            server = await asyncio.to_thread(EmbeddedServer.start, settings.data_dir)
-        try:
-            owner, app = logins(settings, server)
-            with unavailable(), limit_statements(_OPENING_SECONDS):
-                async with await WatchedConnection.connect(owner, autocommit=True) as connection:
-                    await migrate(connection)
-                    vector = await TypeInfo.fetch(connection, "vector")
-                pools = Pools(settings, app, vector)
-                await (await pools.current()).wait(settings.database_timeout)
-        except BaseException:
-            if server is not None:
-                await asyncio.to_thread(server.stop)
-            raise
-        return cls(settings, owner, app, pools, server)
-
-    async def close(self) -> None:
-        """Close the connections; the last user of an embedded server stops it."""
-        await self._pools.close()
-        if self._server is not None:
-            await asyncio.to_thread(self._server.stop)
-
-    async def __aenter__(self) -> Database:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
     @asynccontextmanager
     async def transaction(
         self, user_id: str, *, snapshot: bool = False
@@ -238,6 +220,7 @@ class Database(QueryConnection):
 
     @asynccontextmanager
     async def _watch_server(self) -> AsyncIterator[None]:
+        """Detect in the block that the server is lost; restart an embedded one before the next call."""
         if self._is_lost and self._server is not None:
             await asyncio.to_thread(self._server.revive)
             self._is_lost, before = False, self.app_conninfo

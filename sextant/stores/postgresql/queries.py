@@ -9,15 +9,19 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import Enum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import LiteralString, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, cast
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _NAME = re.compile(r"^(?:--|//) name: (\w+)$", re.MULTILINE)
 _FOLDER = files("sextant.stores") / "sql" / "queries"
@@ -50,6 +54,17 @@ def _statements(text: str) -> Mapping[str, LiteralString]:
     return {
         name: cast(LiteralString, body.strip()) for name, body in zip(names, bodies, strict=True)
     }
+
+
+def columns_of(row: DataclassInstance) -> dict[str, Any]:
+    """Return a dataclass as parameters of a statement: tuples as arrays, members of an enum by value."""
+    values = {field.name: getattr(row, field.name) for field in fields(row)}
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            values[name] = list(value)
+        elif isinstance(value, Enum):
+            values[name] = value.value
+    return values
 
 
 Vectors = npt.NDArray[np.float32]
