@@ -14,7 +14,7 @@ from sextant.domain.errors import OptionInvalid, SettingsInvalid
 from sextant.domain.scope import ApiKey, NewSecret, Permission, Scope, new_secret
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import limit_statements
 from sextant.text.characters import clean_text
@@ -50,10 +50,9 @@ class ApiKeyStore:
             DatabaseUnavailable: the server does not answer.
         """
         with limit_statements(self._database.settings.database_timeout):
-            async with self._database.transaction(_NO_TENANT) as connection:
-                cursor = connection.cursor(row_factory=dict_row)
-                row = await (await cursor.execute(_SQL["use"], {"digest": digest})).fetchone()
-        return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
+            key = {"digest": digest}
+            rows = await self._database.fetch(_NO_TENANT, dict_row, _SQL["use"], key)
+        return KeyInUse(**rows[0] | {"permissions": _permissions(rows[0])}) if rows else None
 
     async def exist(self) -> bool:
         """Return whether a key was ever created, even one that is revoked now.
@@ -79,6 +78,12 @@ class ApiKeyStore:
             OptionInvalid: the user id cannot be stored, or the key would never be valid.
         """
         Scope(user_id)  # raises if it is no user id
+        if lifetime is not None and lifetime <= timedelta(0):
+            raise OptionInvalid(
+                "The key would expire before it is created.",
+                next_step="Give --expires like 90d or 12h.",
+                field="expires",
+            )
         secret = new_secret()
         values = {
             "id": secret.id,
@@ -86,7 +91,7 @@ class ApiKeyStore:
             "name": clean_text(name)[:200],
             "digest": secret.digest,
             "permissions": sorted(permissions),
-            "expires_at": _after(lifetime),
+            "expires_at": None if lifetime is None else datetime.now(UTC) + lifetime,
         }
         [row] = await self._owner("create", values)
         return _key(row), secret
@@ -136,20 +141,7 @@ class ApiKeyStore:
 
     async def _owner(self, name: str, values: Mapping[str, Any]) -> list[DictRow]:
         async with self._database.owner() as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            return await (await cursor.execute(_SQL[name], values)).fetchall()
-
-
-def _after(lifetime: timedelta | None) -> datetime | None:
-    if lifetime is None:
-        return None
-    if lifetime <= timedelta(0):
-        raise OptionInvalid(
-            "The key would expire before it is created.",
-            next_step="Give --expires like 90d or 12h.",
-            field="expires",
-        )
-    return datetime.now(UTC) + lifetime
+            return await fetch_rows(connection, dict_row, _SQL[name], values)
 
 
 def _permissions(row: DictRow) -> tuple[Permission, ...]:
@@ -157,7 +149,7 @@ def _permissions(row: DictRow) -> tuple[Permission, ...]:
 
 
 def _key(row: DictRow) -> ApiKey:
-    return ApiKey(**(row | {"permissions": _permissions(row)}))
+    return ApiKey(**row | {"permissions": _permissions(row)})
 
 
 @asynccontextmanager

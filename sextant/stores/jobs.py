@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
-from psycopg.rows import dict_row
+from psycopg.rows import dict_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from sextant.domain.documents import Backlog, Job, JobStage
@@ -17,7 +17,7 @@ from sextant.domain.errors import Superseded
 from sextant.domain.scope import Scope, key_of
 from sextant.domain.warnings import CodedWarning
 from sextant.stores.documents.versions import reason_of
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import share_scope
 
@@ -88,13 +88,12 @@ class JobStore:
         stale = timedelta(seconds=self._settings.job_stale)
         key = {"worker": worker, "stale": stale, "user_id": user_id, "job_id": None}
         async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["alone"], key)
-            running = await (await cursor.execute(_SQL["running"], key)).fetchone()
-            if running is None or running["number"] >= max_running:
+            await connection.execute(_SQL["alone"], key)
+            running = await fetch_rows(connection, scalar_row, _SQL["running"], key)
+            if not running or running[0] >= max_running:
                 return None
-            row = await (await cursor.execute(_SQL["claim"], key)).fetchone()
-        return _job(row) if row else None
+            rows = await fetch_rows(connection, dict_row, _SQL["claim"], key)
+        return _job(rows[0]) if rows else None
 
     async def heartbeat(
         self,
@@ -126,7 +125,10 @@ class JobStore:
             "done": [one.done for one in beats],
             "totals": [one.total for one in beats],
         }
-        valid = {row["id"] for row in await self._dicts(scope.user_id, _SQL["beat"], values)}
+        valid = {
+            row["id"]
+            for row in await self._database.fetch(scope.user_id, dict_row, _SQL["beat"], values)
+        }
         return [one.job.id in valid for one in beats]
 
     async def finish(
@@ -172,11 +174,16 @@ class JobStore:
     async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
         """Return the numbers of waiting and running jobs, of one user or of all with open jobs."""
         key = {"stale": timedelta(seconds=self._settings.job_stale), "user_id": user_id}
-        return [Backlog(**row) for row in await self._dicts(user_id or "", _SQL["backlog"], key)]
+        return [
+            Backlog(**row)
+            for row in await self._database.fetch(user_id or "", dict_row, _SQL["backlog"], key)
+        ]
 
     async def waiting(self, scope: Scope) -> int:
         """Count the open jobs of a knowledge base that run or could run."""
-        [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key_of(scope))
+        [row] = await self._database.fetch(
+            scope.user_id, dict_row, _SQL["open_jobs"], key_of(scope)
+        )
         return int(row["number"])
 
     async def release_stale(self, user_id: str) -> None:
@@ -209,14 +216,7 @@ class JobStore:
     async def _rows(
         self, user_id: str, query: LiteralString, values: dict[str, Any]
     ) -> builtins.list[Job]:
-        return [_job(row) for row in await self._dicts(user_id, query, values)]
-
-    async def _dicts(
-        self, user_id: str, query: LiteralString, values: dict[str, Any]
-    ) -> builtins.list[dict[str, Any]]:
-        async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            return await (await cursor.execute(query, values)).fetchall()
+        return [_job(row) for row in await self._database.fetch(user_id, dict_row, query, values)]
 
 
 def lost(job: Job) -> Superseded:

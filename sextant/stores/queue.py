@@ -88,10 +88,8 @@ class UploadStore:
     ) -> dict[UUID, UploadStatus]:
         """Return the status of documents by id; unknown documents and those of other users are left out."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
-        async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["states"], key)
-            return {row["document_id"]: _status(row) async for row in cursor}
+        rows = await self._database.fetch(user_id, dict_row, _SQL["states"], key)
+        return {row["document_id"]: _status(row) for row in rows}
 
     async def retry(self, scope: Scope, document_id: UUID) -> Registered:
         """Queue a failed document again; one that is being ingested continues.

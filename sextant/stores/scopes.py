@@ -21,7 +21,7 @@ from sextant.domain.documents import GraphInfo
 from sextant.domain.errors import GraphNotFound
 from sextant.domain.scope import Scope, key_of
 from sextant.domain.warnings import CodedWarning
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 
@@ -71,9 +71,9 @@ async def rows_of(
         found = await find_scope(connection, scope)
         if found is None:
             return []
-        cursor = connection.cursor(row_factory=row_factory, binary=True)
-        await cursor.execute(query, {**asdict(found), **values})
-        return await cursor.fetchall()
+        return await fetch_rows(
+            connection, row_factory, query, {**asdict(found), **values}, binary=True
+        )
 
 
 async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
@@ -122,10 +122,9 @@ class KnowledgeBases:
 
     async def list(self, user_id: str) -> builtins.list[GraphInfo]:
         """Return the knowledge bases of a user, by name."""
-        async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["graphs"], {"user_id": user_id})
-            return [_graph_info(row) async for row in cursor]
+        user = {"user_id": user_id}
+        rows = await self._database.fetch(user_id, dict_row, _SQL["graphs"], user)
+        return [_graph_info(row) for row in rows]
 
     async def note_upkeep(self, scope: Scope, warnings: Sequence[CodedWarning]) -> None:
         """Store the warnings of the last update of a graph; () if there were none."""

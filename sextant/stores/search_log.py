@@ -88,13 +88,9 @@ class SearchLog:
             OptionInvalid: the limit is out of range.
         """
         limit = in_range(limit, "limit")
-        async with self._database.transaction(scope.user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            values = key_of(scope) | self._retention | {"limit": limit}
-            await cursor.execute(_SQL["list"], values)
-            return [
-                LoggedSearch(**{**row, "warnings": tuple(row["warnings"])}) async for row in cursor
-            ]
+        values = key_of(scope) | self._retention | {"limit": limit}
+        rows = await self._database.fetch(scope.user_id, dict_row, _SQL["list"], values)
+        return [LoggedSearch(**row | {"warnings": tuple(row["warnings"])}) for row in rows]
 
     async def clear(self, scope: Scope) -> int:
         """Delete all searches; return their number."""

@@ -47,7 +47,7 @@ async def foreign_table(
     """
 
     async def connect() -> AsyncConnection[object]:
-        return await AsyncConnection.connect(database._owner_conninfo)
+        return await AsyncConnection.connect(database.owner_conninfo)
 
     engine = PGEngine.from_connection_string("postgresql+psycopg://", async_creator=connect)
     table = f"foreign_{uuid4().hex[:12]}"

@@ -212,10 +212,9 @@ class DocumentReader:
     async def _rows(
         self, query: str, user_id: str, values: dict[str, Any]
     ) -> builtins.list[DictRow]:
-        async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row, binary=True)
-            await cursor.execute(_READING_SQL[query], values)
-            return await cursor.fetchall()
+        return await self._database.fetch(
+            user_id, dict_row, _READING_SQL[query], values, binary=True
+        )
 
 
 def _document(row: DictRow) -> Document:

@@ -1,4 +1,4 @@
-"""Store the members and the hierarchy of communities; `store.py` has the reports."""
+"""Store the members and the hierarchy of communities; `community_store.py` has the reports."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from psycopg.rows import class_row, scalar_row
 
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.graph.graph_writer import hold_graph
-from sextant.stores.postgresql.database import Database, exclusive_lock
-from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.watched import Connection
+from sextant.stores.postgresql.database import Database, exclusive_lock, fetch_rows
+from sextant.stores.postgresql.queries import columns_of, load_queries
 from sextant.stores.scopes import find_scope, of_scope, rows_of
 
 _SQL = load_queries("graph_hierarchy")
@@ -90,10 +89,9 @@ class HierarchyStore:
 
     async def moment(self, scope: Scope) -> Moment:
         """Return the current moment; call it before reading the graph, and pass it to `write`."""
-        async with self._database.transaction(scope.user_id) as connection:
-            cursor = connection.cursor(row_factory=class_row(Moment))
-            [moment] = await (await cursor.execute(_MOMENT, key_of(scope))).fetchall()
-            return moment
+        key = key_of(scope)
+        [moment] = await self._database.fetch(scope.user_id, class_row(Moment), _MOMENT, key)
+        return moment
 
     async def read(self, scope: Scope) -> tuple[Follows | None, list[StoredCommunity]]:
         """Return the stored communities of one snapshot, ordered by level and id."""
@@ -102,11 +100,10 @@ class HierarchyStore:
             if found is None:
                 return None, []
             key = {"scope_id": found.scope_id}
-            cursor = connection.cursor(row_factory=class_row(Follows))
-            follows = await (await cursor.execute(_SQL["follows"], key)).fetchone()
+            follows = await fetch_rows(connection, class_row(Follows), _SQL["follows"], key)
             rows = await (await connection.execute(_SQL["communities"], key)).fetchall()
             blocks = await (await connection.execute(_SQL["members"], key, binary=True)).fetchall()
-        return follows, await asyncio.to_thread(
+        return next(iter(follows), None), await asyncio.to_thread(
             _read_communities, rows, b"".join(row[0] for row in blocks)
         )
 
@@ -127,37 +124,23 @@ class HierarchyStore:
             if found is None:
                 return
             key: dict[str, Any] = {"scope_id": found.scope_id, "user_id": scope.user_id}
-            await _write(connection, key, changes, list(gone))
+            changed = [one for one in changes if one.members]
+            await connection.execute(_SQL["remove"], key | {"ids": list(gone)})
+            async with connection.cursor() as cursor:
+                await cursor.executemany(
+                    _SQL["place"],
+                    [key | columns_of(one) | {"dirty": bool(one.members)} for one in changes],
+                )
+                await cursor.execute(
+                    _SQL["clear_members"], key | {"ids": [one.id for one in changed]}
+                )
+                await cursor.executemany(
+                    _SQL["add_members"],
+                    [key | {"id": one.id, "members": list(one.members or ())} for one in changed],
+                )
+                ids = [*gone, *(one.id for one in changes)]
+                await cursor.execute(_SQL["note_projection"], key | {"ids": ids})
             await connection.execute(_SQL["follow"], key | asdict(follows) | asdict(moment))
-
-
-async def _write(
-    connection: Connection,
-    key: dict[str, Any],
-    changes: Sequence[Change],
-    gone: list[UUID],
-) -> None:
-    rows = [
-        {
-            "id": change.id,
-            "level": change.level,
-            "parent_id": change.parent_id,
-            "dirty": bool(change.members),
-        }
-        for change in changes
-    ]
-    members = [
-        {"id": change.id, "members": list(change.members)} for change in changes if change.members
-    ]
-    await connection.execute(_SQL["remove"], key | {"ids": gone})
-    async with connection.cursor() as cursor:
-        await cursor.executemany(_SQL["place"], [key | values for values in rows])
-        await cursor.execute(
-            _SQL["clear_members"], key | {"ids": [values["id"] for values in members]}
-        )
-        await cursor.executemany(_SQL["add_members"], [key | values for values in members])
-        ids = [*gone, *(one.id for one in changes)]
-        await cursor.execute(_SQL["note_projection"], key | {"ids": ids})
 
 
 def _read_communities(

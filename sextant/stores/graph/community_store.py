@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row, tuple_row
@@ -20,7 +19,7 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.graph.protocol import read_findings
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.queries import columns_of, load_queries
 from sextant.stores.scopes import of_scope, rows_of
 
 _STORE_SQL = load_queries("graph_communities")
@@ -130,8 +129,8 @@ class CommunityStore:
             key = {"scope_id": found.scope_id, "version": version}
             rows = [
                 key
-                | _report_values(one)
-                | {"writer": one.writer, "note": one.note, "hash": one.evidence}
+                | columns_of(one)
+                | {"findings": _findings(one), "hash": one.evidence}
                 | {"told": [*one.content], "sources": [*one.sources]}
                 for one in reports
             ]
@@ -173,18 +172,13 @@ class CommunityStore:
             await connection.execute(_STORE_SQL["note_projection"], {**key, "ids": ids})
 
 
-def _report_values(report: StoredReport) -> dict[str, Any]:
-    findings = [
-        {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
-        for finding in report.findings
-    ]
-    return {
-        "id": report.id,
-        "title": report.title,
-        "summary": report.summary,
-        "findings": Jsonb(findings),
-        "rating": report.rating,
-    }
+def _findings(report: StoredReport) -> Jsonb:
+    return Jsonb(
+        [
+            {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
+            for finding in report.findings
+        ]
+    )
 
 
 _SQL = {name: of_scope(query) for name, query in load_queries("graph_community_pages").items()}

@@ -117,11 +117,13 @@ class ExtractionStore:
         self, scope: Scope, *, document_id: UUID | None = None, attempts: int
     ) -> AsyncGenerator[PendingChunk]:
         """Yield unread passages and those that failed less than `attempts` times, by document."""
-        last = (NIL, -1)
-        while page := await self._page(scope, document_id, attempts, last):
+        query, factory = _EXTRACTION_SQL["waiting"], class_row(PendingChunk)
+        key = {"document_id": document_id, "attempts": attempts, "limit": 200}
+        last: dict[str, object] = {"last_document": NIL, "last_ordinal": -1}
+        while page := await rows_of(self._database, scope, factory, query, **key, **last):
             for passage in page:
                 yield passage
-            last = (page[-1].document_id, page[-1].ordinal)
+            last = {"last_document": page[-1].document_id, "last_ordinal": page[-1].ordinal}
 
     async def counts(self, scope: Scope, document_id: UUID | None = None) -> ExtractionCounts:
         """Count the passages by state."""
@@ -143,21 +145,6 @@ class ExtractionStore:
             found = await hold_scope(connection, scope)
             if found is not None:
                 await connection.execute(_EXTRACTION_SQL["retry"], {"scope_id": found.scope_id})
-
-    async def _page(
-        self, scope: Scope, document_id: UUID | None, attempts: int, last: tuple[UUID, int]
-    ) -> list[PendingChunk]:
-        return await rows_of(
-            self._database,
-            scope,
-            class_row(PendingChunk),
-            _EXTRACTION_SQL["waiting"],
-            document_id=document_id,
-            attempts=attempts,
-            last_document=last[0],
-            last_ordinal=last[1],
-            limit=200,
-        )
 
 
 async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.rows import class_row, tuple_row
+from psycopg.rows import BaseRowFactory, class_row, tuple_row
 
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, rows_of
@@ -125,18 +125,18 @@ class ResolutionStore:
             if found is None:
                 return Names()
             key = {"scope_id": found.scope_id, "nil": NIL, "abbreviates": ABBREVIATES}
-            rows = await _tuples(connection, "versions", {"scope_id": found.scope_id})
+            rows = await _rows(connection, "versions", tuple_row, key)
             version, compared_version = (rows[0][0], rows[0][1]) if rows else (0, None)
             return Names(
                 version,
                 compared_version,
-                await _rows(connection, "names", NamedEntity, key),
-                await _tuples(connection, "definitions", key),
-                await _tuples(connection, "own_aliases", key),
-                await _rows(connection, "merges", CurrentMerge, key),
-                await _tuples(connection, "distinctions", key),
-                await _rows(connection, "pairs", Pair, key),
-                dict(await _tuples(connection, "compared", key)),
+                await _rows(connection, "names", class_row(NamedEntity), key),
+                await _rows(connection, "definitions", tuple_row, key),
+                await _rows(connection, "own_aliases", tuple_row, key),
+                await _rows(connection, "merges", class_row(CurrentMerge), key),
+                await _rows(connection, "distinctions", tuple_row, key),
+                await _rows(connection, "pairs", class_row(Pair), key),
+                dict(await _rows(connection, "compared", tuple_row, key)),
             )
 
     async def candidates(
@@ -193,16 +193,7 @@ async def note_version(writer: GraphWriter) -> None:
     await writer.execute(_SQL["note_version"], version=writer.version)
 
 
-async def _tuples(
-    connection: Connection, query: str, values: dict[str, Any]
-) -> list[tuple[Any, ...]]:
-    cursor = await connection.execute(_SQL[query], values)
-    return await cursor.fetchall()
-
-
 async def _rows(
-    connection: Connection, query: str, kind: type[T], values: dict[str, Any]
+    connection: Connection, query: str, factory: BaseRowFactory[T], values: dict[str, Any]
 ) -> list[T]:
-    cursor = connection.cursor(row_factory=class_row(kind))
-    await cursor.execute(_SQL[query], values)
-    return await cursor.fetchall()
+    return await fetch_rows(connection, factory, _SQL[query], values)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from uuid import UUID
 
 import numpy as np
@@ -23,9 +22,8 @@ from sextant.stores.graph.protocol import (
     community_of,
     entity_of,
 )
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import Embedded, load_queries, read_embedded
-from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import entity_index, find_scope, id_array, of_scope
 from sextant.text.characters import clean_text, normalise_name
 
@@ -71,17 +69,22 @@ class PostgresGraph:
             rows = await self._rows(scope, "by_vector_among", **among)
             return [EntityHit(entity_of(row), row["score"]) for row in rows]
         wide = str(min(1000, max(self._settings.entity_ef_search, k)))
-        async with self._reading(scope) as (connection, scope_id):
-            if not scope_id or k < 1:
+        async with self._database.transaction(scope.user_id) as connection:
+            await connection.execute(_SQL["options"], {"timeout": self._timeout})
+            found = await find_scope(connection, scope)
+            if found is None or k < 1:
                 return []
+            scope_id = found.scope_id
             options = {"ef_search": wide, "index": f"sextant.{entity_index(scope_id)}"}
             row = await (await connection.execute(_SQL["vector_options"], options)).fetchone()
             indexed = row is not None and row[0]
             values = {"scope_id": scope_id, "vector": query, "k": k}
-            rows = await _fetch(connection, "by_vector_index" if indexed else "by_vector", **values)
+            search = _SQL["by_vector_index" if indexed else "by_vector"]
+            rows = await fetch_rows(connection, dict_row, search, values, binary=True)
             if indexed and len(rows) < k:
                 await connection.execute(_SQL["exactly"])
-                rows = await _fetch(connection, "by_vector", **values)
+                search = _SQL["by_vector"]
+                rows = await fetch_rows(connection, dict_row, search, values, binary=True)
         return [EntityHit(entity_of(row), row["score"]) for row in rows]
 
     async def get_entities(
@@ -127,20 +130,6 @@ class PostgresGraph:
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[DictRow]:
         return await self._database.read(scope.user_id, _OF_SCOPE[query], key_of(scope) | values)
-
-    @asynccontextmanager
-    async def _reading(self, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:
-        """Open a transaction; yield it with the scope's number, 0 if it has none."""
-        async with self._database.transaction(scope.user_id) as connection:
-            await connection.execute(_SQL["options"], {"timeout": self._timeout})
-            found = await find_scope(connection, scope)
-            yield connection, found.scope_id if found else 0
-
-
-async def _fetch(connection: Connection, query: str, **values: object) -> list[DictRow]:
-    cursor = connection.cursor(row_factory=dict_row, binary=True)
-    await cursor.execute(_SQL[query], values)
-    return await cursor.fetchall()
 
 
 def _community(row: DictRow) -> Community:

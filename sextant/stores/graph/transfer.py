@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString, NamedTuple, Protocol
+from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -19,7 +19,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import RelationRow, name_digest, relation_id
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, rows_of
@@ -29,23 +29,14 @@ _SQL = load_queries("graph_transfer")
 Row = dict[str, Any]
 
 
-class GraphTransaction(Protocol):
-    """A graph inside a transaction, a writer's or a reader's."""
-
-    @property
-    def connection(self) -> Connection:
-        """Return the connection of the transaction."""
-
-    @property
-    def scope_id(self) -> int:
-        """Return the number of the scope; 0 if there is none."""
-
-
 class GraphReading(NamedTuple):
-    """A graph that is only read."""
+    """A graph that is only read; `scope_id` is 0 if there is none."""
 
     connection: Connection
     scope_id: int
+
+
+GraphTransaction = GraphWriter | GraphReading
 
 
 class KnownEntity(NamedTuple):
@@ -188,9 +179,8 @@ def _by_document(rows: Sequence[Row]) -> dict[UUID, list[Row]]:
 
 
 async def _rows(graph: GraphTransaction, query: LiteralString, **values: object) -> list[Row]:
-    cursor = graph.connection.cursor(row_factory=dict_row)
-    await cursor.execute(query, {"scope_id": graph.scope_id, "nil": NIL, **values})
-    return await cursor.fetchall()
+    key = {"scope_id": graph.scope_id, "nil": NIL, **values}
+    return await fetch_rows(graph.connection, dict_row, query, key)
 
 
 _FACTS_SQL = load_queries("graph_facts")

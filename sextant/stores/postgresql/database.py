@@ -7,11 +7,11 @@ import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
 from psycopg import InterfaceError, IsolationLevel, OperationalError, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import DictRow, class_row, dict_row
+from psycopg.rows import BaseRowFactory, DictRow, class_row, dict_row
 from psycopg.types import TypeInfo
 from psycopg_pool import PoolClosed, PoolTimeout
 
@@ -29,6 +29,8 @@ from sextant.stores.postgresql.watched import (
     require_answer,
     server_answers,
 )
+
+T = TypeVar("T")
 
 _SQL = load_queries("database")
 # The application name of this process's connections, by which others are recognised.
@@ -64,7 +66,8 @@ class RoleRights:
 class Database:
     """An open database; create it with `await Database.open(settings)`, and close it.
 
-    `app_conninfo` opens a connection as the serving role, for libraries with their own connections.
+    `app_conninfo` opens a connection as the serving role, for libraries with their own connections; `owner_conninfo`
+    one as the schema's owner, for backup programs.
     """
 
     def __init__(
@@ -78,7 +81,7 @@ class Database:
         self.settings = settings
         self.app_conninfo = app_conninfo
         self._pools = pools
-        self._owner_conninfo = owner_conninfo
+        self.owner_conninfo = owner_conninfo
         self._server = server
         self._is_lost = False  # whether the last call found no server
         # When to look again whether chunks lack vectors; None: none does, and none will while this is open.
@@ -209,12 +212,25 @@ class Database:
                 if snapshot and not connection.closed:
                     await connection.set_isolation_level(None)
 
+    async def fetch(
+        self,
+        user_id: str,
+        row_factory: BaseRowFactory[T],
+        query: LiteralString,
+        values: Mapping[str, object],
+        *,
+        binary: bool = False,
+    ) -> list[T]:
+        """Return the rows of one statement in a transaction of its own, each built by `row_factory`."""
+        async with self.transaction(user_id) as connection:
+            return await fetch_rows(connection, row_factory, query, values, binary=binary)
+
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:
         """Open a connection as the schema's owner, for maintenance; commit unless it raises."""
         async with (
             self._watch_server(),
-            await WatchedConnection.connect(self._owner_conninfo) as connection,
+            await WatchedConnection.connect(self.owner_conninfo) as connection,
         ):
             yield connection
 
@@ -224,7 +240,7 @@ class Database:
         if self._is_lost and self._server is not None:
             await asyncio.to_thread(self._server.revive)
             self._is_lost, before = False, self.app_conninfo
-            self._owner_conninfo, self.app_conninfo = logins(self.settings, self._server)
+            self.owner_conninfo, self.app_conninfo = logins(self.settings, self._server)
             if self.app_conninfo != before:
                 await self._pools.renew(self.app_conninfo)
         try:
@@ -266,11 +282,6 @@ class Database:
             translations={"zh": Wording("PostgreSQL 无法连接。", DOCTOR_ZH)},
         )
 
-    @property
-    def owner_conninfo(self) -> str:
-        """Return the connection string of the schema's owner, for backup programs."""
-        return self._owner_conninfo
-
     async def is_current(self) -> bool:
         """Return whether the schema is that of this version; raises as `read` does."""
         [row] = await self.read("", _SQL["schema_version"], {})
@@ -288,6 +299,20 @@ class Database:
         if rights is None:
             raise DatabaseUnavailable("The database does not know the serving role.")
         return rights
+
+
+async def fetch_rows(
+    connection: Connection,
+    row_factory: BaseRowFactory[T],
+    query: LiteralString,
+    values: Mapping[str, object],
+    *,
+    binary: bool = False,
+) -> list[T]:
+    """Return the rows of one statement of a transaction, each built by `row_factory`."""
+    cursor = connection.cursor(row_factory=row_factory, binary=binary)
+    await cursor.execute(query, values)
+    return await cursor.fetchall()
 
 
 @contextmanager

@@ -221,10 +221,8 @@ class Projection:
 
     async def _fetch(self, query: LiteralString, **values: object) -> list[DictRow]:
         """Return rows of the record without a deadline, unlike a question."""
-        async with self.database.transaction(self.scope.user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row, binary=True)
-            await cursor.execute(query, {"scope_id": self.scope_id, **values})
-            return await cursor.fetchall()
+        key = {"scope_id": self.scope_id, **values}
+        return await self.database.fetch(self.scope.user_id, dict_row, query, key, binary=True)
 
     @property
     def _graph(self) -> str:

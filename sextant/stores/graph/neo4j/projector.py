@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.graph.evidence import graph_key
 from sextant.stores.graph.neo4j.projection import CopyOwner, Projection
 from sextant.stores.graph.record import GraphCounts, GraphRecord
@@ -66,10 +66,9 @@ class ProjectionStatus:
 
 async def read_progress(database: Database, scope: Scope) -> ProjectionProgress | None:
     """Return the state of a graph's projection; None if there is no such graph."""
-    async with database.transaction(scope.user_id) as connection:
-        cursor = connection.cursor(row_factory=class_row(ProjectionProgress))
-        key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
-        return await (await cursor.execute(_SQL["state"], key)).fetchone()
+    factory = class_row(ProjectionProgress)
+    rows = await database.fetch(scope.user_id, factory, _SQL["state"], key_of(scope))
+    return rows[0] if rows else None
 
 
 class Projector:
@@ -201,10 +200,9 @@ class Projector:
         return sum(map(len, ids.values())) or len(chosen)
 
     async def _notes(self, projection: Projection) -> list[ChangeNote]:
-        async with self._database.transaction(projection.scope.user_id) as connection:
-            cursor = connection.cursor(row_factory=class_row(ChangeNote))
-            await cursor.execute(_SQL["take"], {"scope_id": projection.scope_id, "limit": 16})
-            return await cursor.fetchall()
+        user_id, factory = projection.scope.user_id, class_row(ChangeNote)
+        key = {"scope_id": projection.scope_id, "limit": 16}
+        return await self._database.fetch(user_id, factory, _SQL["take"], key)
 
     async def _forget(
         self, projection: Projection, notes: Sequence[ChangeNote], *, everything: bool = False
@@ -218,10 +216,9 @@ class Projector:
             await connection.execute(_SQL["done"], values | {"seqs": seqs})
 
     async def _number(self, projection: Projection, query: str) -> int:
-        async with self._database.transaction(projection.scope.user_id) as connection:
-            cursor = await connection.execute(_SQL[query], {"scope_id": projection.scope_id})
-            row = await cursor.fetchone()
-        return int(row[0] or 0) if row else 0
+        user_id, key = projection.scope.user_id, {"scope_id": projection.scope_id}
+        rows = await self._database.fetch(user_id, scalar_row, _SQL[query], key)
+        return int(rows[0] or 0) if rows else 0
 
 
 def _taken_error(scope: Scope) -> GraphStoreUnavailable:
