@@ -81,7 +81,9 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         question: as it was asked.
         texts: what was found for it.
     """
-    codes, models = codes_in(question), _models_in(question)
+    codes = codes_in(question)
+    named = (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
+    models = [(name, number) for name, number in named if not _MONTH.match(name)]
     versions = codes_and_versions_in(question)[len(codes) :]
     if not (codes or models or versions):
         return []
@@ -99,11 +101,6 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         and not _wherever(f"{name} {number}").search(text)
     ]
     return list(dict.fromkeys(missed))
-
-
-def _models_in(question: str) -> list[tuple[str, str]]:
-    found = (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
-    return [(name, number) for name, number in found if not _MONTH.match(name)]
 
 
 def codes_in(question: str) -> list[str]:

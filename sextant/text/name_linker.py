@@ -183,19 +183,13 @@ class NameTrie(Generic[T]):
             if step is None:
                 return
             node = step
-            entities = self._bearers(node, text, cut, start, end, cased=cased)
-            if entities:
-                yield NameMatch(cut[start].start, cut[end].end, entities), end
-
-    @staticmethod
-    def _bearers(
-        node: _Node[T], text: str, cut: list[TermToken], start: int, end: int, *, cased: bool
-    ) -> tuple[T, ...]:
-        return tuple(
-            bearer
-            for bearer, case in node.bearers.items()
-            if not cased or _is_written_as_name(text, cut, start, end, case)
-        )
+            bearers = tuple(
+                bearer
+                for bearer, case in node.bearers.items()
+                if not cased or _is_written_as_name(text, cut, start, end, case)
+            )
+            if bearers:
+                yield NameMatch(cut[start].start, cut[end].end, bearers), end
 
 
 def _case_of(name: str) -> _Case:

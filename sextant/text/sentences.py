@@ -148,24 +148,15 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
     if last is None:
         return following.islower()
     if following.islower():
-        return _SHORT.fullmatch(last["word"]) is not None and not _begins_lower(text, start)
-    lower = last["word"].lower()
-    return (
-        (following.isalpha() and lower in _BEFORE_NUMBER and _names_code(text, stop.end()))
-        or (lower in _HALF_OF_DAY and _goes_on_in_time(text, stop.end()))
-        or _goes_on_by_letters(text, last["word"], stop.end())
-        or _is_shortened(last["word"], last["before"] or "", following)
+        return _SHORT.fullmatch(last["word"]) is not None and not _first(text, start).islower()
+    end, word, lower = stop.end(), last["word"], last["word"].lower()
+    # A code, a day or zone, or another letter ("z. B.") may be unfinished at the end of the text.
+    return bool(
+        (following.isalpha() and lower in _BEFORE_NUMBER and _names_code(text, end))
+        or (lower in _HALF_OF_DAY and _OF_TIME.match(text, end, end + _OF_TIME_CHARS))
+        or (len(word) == 1 and word.islower() and _LETTER.match(text, end))
+        or _is_shortened(word, last["before"] or "", following)
     )
-
-
-def _goes_on_in_time(text: str, end: int) -> bool:
-    """Return whether a day, a date or a zone follows a time of day, perhaps unfinished at the end of the text."""
-    return _OF_TIME.match(text, end, end + _OF_TIME_CHARS) is not None
-
-
-def _goes_on_by_letters(text: str, word: str, end: int) -> bool:
-    """Return whether another letter follows a small letter ("z. B."), perhaps unfinished at the end of the text."""
-    return len(word) == 1 and word.islower() and _LETTER.match(text, end) is not None
 
 
 def _names_code(text: str, end: int) -> bool:
@@ -173,11 +164,6 @@ def _names_code(text: str, end: int) -> bool:
     space = _SPACE.match(text, end)
     at = space.end() if space else end
     return bool(_CODE.match(text, at) or _UNFINISHED.match(text, at))
-
-
-def _begins_lower(text: str, start: int) -> bool:
-    """Return whether a sentence begins with a lower-case letter, as in text without capitals."""
-    return _first(text, start).islower()
 
 
 def _first(text: str, start: int) -> str:

@@ -213,9 +213,14 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
             value, end = replace(value, unit="minute"), behind
         return with_bound(value, match.start(), end, plain), end
     if kind == "fraction":
-        return with_bound(TextValue(_fraction_of(groups), SHARE), match.start(), end, plain), end
+        over, under = parse_any_number(groups["num"]), parse_any_number(groups["den"])
+        share = over / (under or Fraction(1))
+        return with_bound(TextValue(share, SHARE), match.start(), end, plain), end
     if kind == "share":
-        return with_bound(TextValue(_share_of(groups), SHARE), match.start(), end, plain), end
+        is_written = "words" in groups
+        share = parse_english_number(groups["words"]) if is_written else _of_digits(groups["n"])
+        share /= 1000 if "pml" in groups else 100
+        return with_bound(TextValue(share, SHARE), match.start(), end, plain), end
     if kind == "ordinal":
         raw = groups.get("zo") or groups.get("eo")
         number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
@@ -260,44 +265,31 @@ def _value_of_last_figure(groups: dict[str, str], number: Fraction) -> Fraction:
     return abs(number) / int(figures) if figures else Fraction(0)
 
 
+_ARTICLES = {"a dozen": 12, "a": 1, "an": 1, "once": 1, "twice": 2}  # else "half a"
+
+
 def _read_number(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[Fraction, int] | None:
     """Return a number without its unit, and where it ends; None where there is no number."""
     if kind == "number" or (kind == "comma" and _is_decimal(match, plain)):
-        return _number_and_scale(groups, match, plain)
+        scale, end = groups.get("scale"), match.end()
+        if scale is None and (short := _money_scale_at(match.start(), end, plain)):
+            scale, end = short["scale"], short.end()
+        return _of_digits(groups["n"]) * (10 ** SCALE_POWERS[scale] if scale else 1), end
     number: Fraction | None = None
     if kind == "power":
         number = _power_of(groups)
     elif kind == "words":
-        number = _number_in_words(groups)
+        if article := groups.get("dozen"):
+            return Fraction(_ARTICLES.get(article, 0.5)), match.end()
+        number = parse_english_number(groups["words"])
     elif kind == "han":
         number = parse_chinese_number(groups["han"])
     return None if number is None else (number, match.end())
 
 
-_ARTICLES = {"a dozen": 12, "a": 1, "an": 1, "once": 1, "twice": 2}
-
-
-def _number_in_words(groups: dict[str, str]) -> Fraction:
-    """Return a number in words; "a dozen", "once" and "twice" count, and "half an" is a half."""
-    if article := groups.get("dozen"):
-        return Fraction(_ARTICLES.get(article, Fraction(1, 2)))
-    return parse_english_number(groups["words"])
-
-
-def _number_and_scale(
-    groups: dict[str, str], match: re.Match[str], plain: str
-) -> tuple[Fraction, int]:
-    """Return a number in digits with its scale, and where that ends."""
-    number = _number_of_digits(groups["n"])
-    scale, end = groups.get("scale"), match.end()
-    if scale is None and (short := _money_scale_at(match.start(), end, plain)):
-        scale, end = short["scale"], short.end()
-    return number * (10 ** SCALE_POWERS[scale] if scale else 1), end
-
-
-def _number_of_digits(digits: str) -> Fraction:
+def _of_digits(digits: str) -> Fraction:
     """Return a number in digits; one or two digits behind its last comma are decimals."""
     whole, comma, fraction = digits.rpartition(",")
     if comma and len(fraction) < _GROUP:
@@ -373,15 +365,3 @@ def _time_of(groups: dict[str, str]) -> TextValue:
     late = groups.get("half") == "p" or groups.get("part") in {"下午", "晚上", "傍晚"}
     hour = hour + 12 if late and hour < 12 else hour
     return TextValue(Fraction(60 * hour + minute), TIME)
-
-
-def _share_of(groups: dict[str, str]) -> Fraction:
-    number = (
-        _number_of_digits(groups["n"]) if "n" in groups else parse_english_number(groups["words"])
-    )
-    return number / (1000 if "pml" in groups else 100)
-
-
-def _fraction_of(groups: dict[str, str]) -> Fraction:
-    over, under = parse_any_number(groups["num"]), parse_any_number(groups["den"])
-    return over / (under or Fraction(1))

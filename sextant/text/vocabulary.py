@@ -36,9 +36,11 @@ class Vocabulary:
     def share(self, phrase: str) -> float:
         """Return the share of a phrase's content words that the texts have (0..1); 0 for a phrase without any."""
         plain = plain_of(phrase)
-        words = set(filter(_is_telling, _TOKENIZER.words(plain)))
-        known = [stem(word) in self._stems for word in words]
-        known += [word in self._text for word in _chinese_words(plain)]
+        # No function words, and no letter alone.
+        words = {word for word in _TOKENIZER.words(plain) if len(word) > 1 or word.isdigit()}
+        known = [stem(word) in self._stems for word in words - ENGLISH_STOP_WORDS]
+        chinese = {word for run, _ in _TOKENIZER.runs(plain) for word in words_of(run)}
+        known += [word in self._text for word in chinese if not is_stop_word(word)]
         return sum(known) / len(known) if known else 0.0
 
     def has(self, phrase: str) -> bool:
@@ -47,22 +49,8 @@ class Vocabulary:
 
     def gives(self, phrase: str) -> bool:
         """Return whether a phrase may be taken from the texts: at least a third of it, and every name in it."""
-        names = (word for word in _TOKENIZER.words(phrase)[1:] if _is_name(word))
+        words = _TOKENIZER.words(phrase)[1:]
+        names = (word for word in words if word[0].isupper() or any(map(str.isdigit, word)))
         return self.share(phrase) >= _LEAST_SHARE and all(
             stem(plain_of(name)) in self._stems for name in names
         )
-
-
-def _chinese_words(plain: str) -> set[str]:
-    words = (word for run, _ in _TOKENIZER.runs(plain) for word in words_of(run))
-    return {word for word in words if not is_stop_word(word)}
-
-
-def _is_telling(word: str) -> bool:
-    """Return whether a word is no function word, and no letter alone."""
-    return (len(word) > 1 or word.isdigit()) and word not in ENGLISH_STOP_WORDS
-
-
-def _is_name(word: str) -> bool:
-    """Return whether a word within a phrase is written as a name or a code, or is a number."""
-    return word[0].isupper() or any(map(str.isdigit, word))
