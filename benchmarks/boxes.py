@@ -122,15 +122,15 @@ def _point(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
 
 def is_same(quote: str, under: str) -> bool:
     """Return whether two texts have the same letters and figures, but for a few."""
-    cells = [cell.strip(" 〃") for cell in _ADDED.sub("", quote).split("|")]
-    merged = [
-        cell for cell, _ in groupby(cells)
-    ]  # a merged cell is stored for each column that it spans
-    other = Counter(_letters(under))
-    return any(
-        (one & other).total() >= _RIGHT * max(one.total(), other.total())
-        for one in (Counter(_letters("".join(texts))) for texts in (cells, merged))
-    )
+    shown = Counter(_letters(under))
+    for text in (quote, _ADDED.sub("", quote)):
+        cells = [cell.strip(" 〃") for cell in text.split("|")]
+        merged = [cell for cell, _ in groupby(cells)]  # stored for each column that it spans
+        for texts in (cells, merged):
+            letters = Counter(_letters("".join(texts)))
+            if (letters & shown).total() >= _RIGHT * max(letters.total(), shown.total()):
+                return True
+    return False
 
 
 def _letters(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from unicodedata import normalize
 
 import pypdfium2 as pdfium
 from msgspec.structs import replace
@@ -63,7 +64,14 @@ _TURN = 0.02  # the slope of letters that do not stand upright
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
-_MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
+# Fonts draw one glyph for an ideograph and for a radical of its shape, and many files name the radical: ⾒積, ⻛险.
+_RADICALS = "⺟⺠⺩⺼⻁⻄⻅⻆⻉⻊⻋⻑⻓⻔⻗⻘⻙⻚⻛⻜⻝⻡⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳"
+_IDEOGRAPHS = "母民王月虎西见角贝足车長长门雨青韦页风飞食首马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟"
+_MARKS = str.maketrans(
+    {"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"}
+    | {chr(radical): normalize("NFKC", chr(radical)) for radical in range(0x2F00, 0x2FD6)}
+    | dict(zip(_RADICALS, _IDEOGRAPHS, strict=True))
+)
 
 
 class Page:

@@ -836,6 +836,9 @@ class TestRefused:
         with pytest.raises(FileEmpty, match="which letters"):
             parse(content, LIMITS)
 
+    def test_radicals_are_the_ideographs_that_they_look_like(self) -> None:
+        assert prose(read([[PdfText(70, 700, "⽤户⻛险⻚", 12)]])) == ["用户风险页"]
+
     def test_letters_with_a_wrong_meaning_are_refused(self) -> None:
         content = write_pdf(
             [[PdfText(70, 700, "\u0100The gate opeŶs for ǁalkiŶg aŶd cyĐliŶg at siǆ.")]]
