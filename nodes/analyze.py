@@ -147,14 +147,13 @@ _WHY = {
 
 async def _link_entities(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Return the state update with names of the question that the graph knows; they lead the low-level keywords."""
-    known: dict[str, list[str]] = {}
+    known: list[str] = []
     if state.strategy != Mode.NAIVE:
         retriever = runtime.context.deps.retriever
         known = await retriever.known_names(scope_of(state, runtime), state.question)
     entities = list(dict.fromkeys([*state.entities, *known]))
     return {
         "entities": entities,
-        "linked": [{"name": name, "ids": ids} for name, ids in known.items()],
         "low_level_keywords": list(dict.fromkeys([*entities, *state.low_level_keywords])),
     }
 

@@ -8,6 +8,7 @@ by `edit` with `edited_action`; also by a number, a text, true or false, as peop
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
@@ -17,17 +18,18 @@ from langgraph.types import interrupt
 
 from sextant.domain.answers import Planned
 from sextant.domain.errors import OptionInvalid, Wording
-from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import estimate_answer
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.state import State
+from sextant.retrievers.namesakes import Meaning
 
 Kind = Literal["approve", "edit", "reject"]
 
 # Nobody is asked about a name of more things: it is a common word.
 _MOST_MEANINGS = 6
-_SHOWN_CHARS = 160
+_SHOWN_CHARS, _LABEL_CHARS = 160, 40
+_CLAUSE_END = re.compile(r"[,.;:](?:\s|$)|[，。；：]")
 _NAME, _COST, _SOURCES = "choose_meaning", "approve_cost", "approve_sources"
 _PLAN = "approve_plan"
 _WORDINGS = {
@@ -66,16 +68,13 @@ async def settle_names(state: State, runtime: Runtime[RunContext]) -> dict[str, 
     Raises:
         GraphInterrupt: a person is asked.
     """
-    retriever, changes = runtime.context.deps.retriever, dict[str, Any]()
-    for link in state.linked:
-        if not 2 <= len(link["ids"]) <= _MOST_MEANINGS:
-            continue
-        meanings = await retriever.entities_of(scope_of(state, runtime), link["ids"])
-        if len(meanings) < 2:
-            continue
-        chosen = _choose_meaning(link["name"], meanings, state.language)
-        if len(chosen) == 1:
-            changes |= _with_meaning(replace(state, **changes), link["name"], chosen[0])
+    changes = dict[str, Any]()
+    known = await runtime.context.deps.retriever.meanings(scope_of(state, runtime), state.question)
+    for name, meanings in known.items():
+        if 2 <= len(meanings) <= _MOST_MEANINGS:
+            chosen = _choose_meaning(name, meanings, state.language)
+            if chosen is not None:
+                changes |= _with_meaning(replace(state, **changes), name, meanings, chosen)
     return changes
 
 
@@ -264,8 +263,9 @@ def _read_choice(choice: str, options: Sequence[str]) -> list[int]:
     return sorted(set(numbers))
 
 
-def _choose_meaning(name: str, meanings: Sequence[Entity], language: str) -> list[Entity]:
-    options = [_label(name, one) for one in meanings]
+def _choose_meaning(name: str, meanings: Sequence[Meaning], language: str) -> int | None:
+    """Return the index of the meaning that a person chooses; None: all of them."""
+    options = _label(name, meanings)
     shown = _numbered(
         f"{label}: {one.description}" if one.description else label
         for label, one in zip(options, meanings, strict=True)
@@ -273,38 +273,53 @@ def _choose_meaning(name: str, meanings: Sequence[Entity], language: str) -> lis
     wording = _WORDINGS[language][_NAME].format(name=name, options=shown)
     args = {"name": name, "options": options, "choice": ""}
     decision = _ask_person(_NAME, args, wording, ["approve", "edit"], language)
-    if decision.kind == "approve":
-        return list(meanings)
-    return [meanings[at] for at in _read_choice(decision.choice, options)]
+    return None if decision.kind == "approve" else _read_choice(decision.choice, options)[0]
 
 
-def _label(name: str, entity: Entity) -> str:
-    """Return a label of one meaning: its own name, or its type."""
-    return (
-        f"{name} ({entity.entity_type})"
-        if entity.name.casefold() == name.casefold()
-        else entity.name
-    )
+def _label(name: str, meanings: Sequence[Meaning]) -> list[str]:
+    """Return a label for each meaning: its own name, or else its type, or where types are equal what is told first."""
+    types = Counter(one.entity_type for one in meanings if _is_called(one, name))
+    labels = list[str]()
+    for one in meanings:
+        told = one.description.removeprefix(one.name).strip()
+        apart = _CLAUSE_END.split(told)[0] if types[one.entity_type] > 1 else one.entity_type
+        labels.append(
+            f"{name} ({apart[:_LABEL_CHARS]})" if apart and _is_called(one, name) else one.name
+        )
+    return labels
 
 
-def _with_meaning(state: State, name: str, meaning: Entity) -> dict[str, Any]:
-    """Return the state update in which a name is replaced by its meaning."""
-    label = _label(name, meaning)
+def _is_called(meaning: Meaning, name: str) -> bool:
+    return meaning.name.casefold() == name.casefold()
+
+
+def _with_meaning(
+    state: State, name: str, meanings: Sequence[Meaning], chosen: int
+) -> dict[str, Any]:
+    """Return the state update that searches for a meaning of a name, and sets aside what tells of others."""
+    label, meaning = _label(name, meanings)[chosen], meanings[chosen]
+    ids = frozenset[str]().union(*(one.ids for one in meanings)) - meaning.ids
+    documents = frozenset[str]().union(*(one.document_ids for one in meanings))
+    words = frozenset[str]().union(*(one.words for one in meanings))
 
     def clear(text: str) -> str:
         return text.replace(name, label)
 
-    links = [
-        {"name": name, "ids": [str(meaning.id)]} if link["name"] == name else link
-        for link in state.linked
-    ]
+    others = {
+        "name": name.casefold(),
+        "ids": sorted(ids),
+        "documents": sorted(documents - meaning.document_ids),
+        "words": sorted(words - meaning.words),
+        "told": sorted(meaning.words),
+    }
     return {
-        "question": clear(state.question),
+        # What a label adds to the name itself would have to be answered, too.
+        "question": state.question if _is_called(meaning, name) else clear(state.question),
         "search": clear(state.search),
         "subquestions": list(map(clear, state.subquestions)),
         "extra_queries": list(map(clear, state.extra_queries)),
         "cross_lingual_queries": list(map(clear, state.cross_lingual_queries)),
-        "linked": links,
+        "set_aside": [*state.set_aside, others],
     }
 
 

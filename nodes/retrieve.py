@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from sextant.domain.answers import Retrieved, as_values
 from sextant.domain.errors import Wording, describe_reason
 from sextant.domain.retrieval import (
     AUTO,
+    ItemKind,
     Mode,
     Retrieval,
     RetrievalError,
@@ -21,6 +22,7 @@ from sextant.domain.retrieval import (
 )
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
+from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.searches import DueSearch, SearchOutcome, passages_of, run_searches
@@ -71,7 +73,7 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         return _stop_late(state, run)
     searches = _due_searches(state, runtime, mode, top_k)
     try:
-        outcomes = await with_deadline(seconds, run_searches(searches))
+        outcomes = await _search_all(state, searches, seconds)
     except TimeoutError:
         return _stop_late(state, run)
     costs = _report_outcomes(state, runtime, mode, outcomes)
@@ -102,7 +104,7 @@ async def search_questions(
         mode = resolve_mode(AUTO, list(run.deps.retriever.lanes))[0].value
     searches = _searches_by_mode(state, runtime, questions, mode, run.top_k(state))
     try:
-        outcomes = await with_deadline(seconds, run_searches(searches))
+        outcomes = await _search_all(state, searches, seconds)
     except TimeoutError:
         cause = limit_warning(Limit.TIME, run.deps.settings.limits)
     except RetrievalError as error:
@@ -111,6 +113,45 @@ async def search_questions(
         return [one.found for one in outcomes], _report_outcomes(state, runtime, mode, outcomes)
     warnings = merge_warnings(state.coded_warnings, cause)
     return [None] * len(questions), {"coded_warnings": warnings}
+
+
+async def _search_all(
+    state: State, searches: Sequence[DueSearch], seconds: float
+) -> list[SearchOutcome]:
+    """Run searches; leave out passages that tell of what a name does not mean, where a person chose its meaning."""
+    outcomes = await with_deadline(seconds, run_searches(searches))
+    if not state.set_aside:
+        return outcomes
+    return [
+        one if one.found is None else replace(one, found=_without_namesakes(one.found, state))
+        for one in outcomes
+    ]
+
+
+def _without_namesakes(found: Retrieval, state: State) -> Retrieval:
+    """Return what was found without what tells of other things than the person chose."""
+    results, around = (
+        tuple(
+            item for item in items if not any(_is_about(others, item) for others in state.set_aside)
+        )
+        for items in (found.results, found.graph_items)
+    )
+    return replace(found, results=results, graph_items=around)
+
+
+def _is_about(others: Mapping[str, Any], item: RetrievedItem) -> bool:
+    """Return whether an item tells of other things of a name: by the graph, by its document, or by its words."""
+    ends = {item.id, item.metadata.get("source"), item.metadata.get("target")}
+    if not ends.isdisjoint(others["ids"]):
+        return True
+    text = f"{item.metadata.get('title', '')}\n{headings(item)}\n{item.text}".casefold()
+    if item.kind is not ItemKind.CHUNK or others["name"] not in text:
+        return False
+    if item.document_id in others["documents"]:
+        return True
+    return any(map(text.__contains__, others["words"])) and not any(
+        map(text.__contains__, others["told"])
+    )
 
 
 def _report_outcomes(

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, cast
-from uuid import UUID
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -20,7 +19,6 @@ from pydantic import ConfigDict, Field, SkipValidation
 from sextant.domain.answers import Answer
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid, SextantError
-from sextant.domain.graph import Entity
 from sextant.domain.questions import ChunkFilters, check_question, in_range
 from sextant.domain.retrieval import AUTO, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
@@ -43,6 +41,7 @@ from sextant.retrievers.lanes.lane import (
 from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
 from sextant.retrievers.mode_runner import ModeRunner
 from sextant.retrievers.modes import resolve_mode, spec_from_lanes
+from sextant.retrievers.namesakes import Meaning, find_meanings
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.scopes import KnowledgeBases
@@ -246,32 +245,36 @@ class GraphRetriever(BaseRetriever):
             language=request.language,
         )
 
-    async def known_names(self, scope: Scope, text: str) -> dict[str, list[str]]:
-        """Return the titles, names and aliases in `text` that the graph knows, with the ids of their entities.
+    async def known_names(self, scope: Scope, text: str) -> list[str]:
+        """Return the titles, names and aliases in `text` that the graph knows, as written there.
 
         Empty without a graph, or if the store does not answer: a search will warn of that.
         """
         if self.indexes is None:
-            return {}
+            return []
         try:
             async with asyncio.timeout(self.settings.retrieval.lane_timeout):
                 cached = self.indexes.cached(scope)
                 index = cached[1] if cached else await self.indexes.get(scope)
         except (SextantError, TimeoutError) as error:
             logger.info("names of the question not looked up: %s", error)
-            return {}
+            return []
         return link_names(index, text)
 
-    async def entities_of(self, scope: Scope, ids: Sequence[str]) -> list[Entity]:
-        """Return entities by their ids; none if the store does not answer: a search will warn of that."""
-        if self.graph is None:
-            return []
+    async def meanings(self, scope: Scope, text: str) -> dict[str, list[Meaning]]:
+        """Return the names in `text` that the graph knows, each with the things that bear it.
+
+        Empty without a graph, or if the store does not answer: a search will warn of that.
+        """
+        if self.indexes is None or self.graph is None:
+            return {}
         try:
             async with asyncio.timeout(self.settings.retrieval.lane_timeout):
-                return await self.graph.get_entities(scope, [UUID(id_) for id_ in ids])
+                index = await self.indexes.get(scope)
+                return await find_meanings(index, self.graph, self.chunks.database, scope, text)
         except (SextantError, TimeoutError) as error:
             logger.info("names of the question not described: %s", error)
-            return []
+            return {}
 
     async def aretrieve(
         self,

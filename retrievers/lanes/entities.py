@@ -25,7 +25,7 @@ from sextant.stores.postgresql.watched import with_deadline
 # A name is linked at full strength if its words have this share of the idf of an unseen word.
 _FULL_STRENGTH_SHARE = 0.5
 # A weaker link names nothing in particular: its words stand in many passages.
-_MIN_NAME_STRENGTH = 0.25
+MIN_NAME_STRENGTH = 0.25
 # Entities that a search by words, and one by meaning, finds for a question that names none.
 _NEAREST = 5
 # Their strength relative to a name: sharing words with the question is much weaker evidence.
@@ -50,13 +50,10 @@ def link_question(index: ScopeIndex, question: str) -> dict[int, float]:
     return {entity: strength for entity, strength in named.items() if strength > 0}
 
 
-def link_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
-    """Return the names in `text`, as written there, with the ids of their entities; without weak links."""
-    return {
-        name: index.entities.texts_of(list(entities))
-        for name, entities, strength in _find_links(index, text)
-        if strength >= _MIN_NAME_STRENGTH
-    }
+def link_names(index: ScopeIndex, text: str) -> list[str]:
+    """Return the names in `text`, as written there; without weak links."""
+    links = _find_links(index, text)
+    return list(dict.fromkeys(name for name, _, strength in links if strength >= MIN_NAME_STRENGTH))
 
 
 def _find_links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, ...], float]]:

@@ -15,6 +15,7 @@ from sextant.domain.wire import CAMEL_CASE
 
 CO_OCCURS = "CO_OCCURS"  # type of a relation between two terms that share sentences of a chunk
 IS_A = "IS_A"  # type of a relation from a thing to its kind
+ABBREVIATES = "ABBREVIATES"  # type of a relation from an abbreviation to its full form
 UNTYPED = "TERM"  # type of an entity whose type is unknown
 # Metadata key of a document made from the facts of one entity; its value is the entity's id or name.
 FACTS_OF = "factsOf"

@@ -56,8 +56,9 @@ async def read_metadata(
 
 
 _STORED_SQL = load_queries("neighbours")
-_ENTITIES, _LINKED, _NEIGHBOURS = (
-    of_scope(_STORED_SQL[name]) for name in ("entities", "linked", "beside")
+_ENTITIES, _LINKED, _NEIGHBOURS, _MENTIONS, _SPELLED_OUT = (
+    of_scope(_STORED_SQL[name])
+    for name in ("entities", "linked", "beside", "mentions", "spelled_out")
 )
 
 
@@ -82,6 +83,54 @@ async def entities_of(
     values = key_of(scope) | {"ids": id_array(ids), "most": limit}
     rows = await database.read(scope.user_id, _ENTITIES, values)
     return {row["id"]: tuple(map(ChunkEntity, row["names"], row["types"])) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """What a passage tells of an entity; `is_imported`: the user said so, without a passage if the ids are nil."""
+
+    entity_id: UUID
+    is_imported: bool
+    document_id: UUID
+    chunk_id: UUID
+    description: str
+
+
+# Passages that tell of a few entities; those of a name that more tell of need no person's decision.
+_MOST_MENTIONS = 2_000
+
+
+async def read_mentions(database: Database, scope: Scope, ids: Sequence[UUID]) -> list[Mention]:
+    """Return what is told of entities, in the order of documents and passages.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+    """
+    values = key_of(scope) | {"ids": id_array(ids), "most": _MOST_MENTIONS}
+    return [Mention(**row) for row in await database.read(scope.user_id, _MENTIONS, values)]
+
+
+@dataclass(frozen=True, slots=True)
+class FullForm:
+    """A name that a passage defines an abbreviation by."""
+
+    short_id: UUID
+    entity_id: UUID
+    name: str
+    entity_type: str
+    description: str
+    document_id: UUID
+    chunk_id: UUID
+
+
+async def read_full_forms(database: Database, scope: Scope, ids: Sequence[UUID]) -> list[FullForm]:
+    """Return the names that passages define these entities by, in the order of documents and passages.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+    """
+    values = key_of(scope) | {"ids": id_array(ids), "most": _MOST_MENTIONS}
+    return [FullForm(**row) for row in await database.read(scope.user_id, _SPELLED_OUT, values)]
 
 
 async def load_linked_chunks(

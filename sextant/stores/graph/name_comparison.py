@@ -13,6 +13,7 @@ from uuid import UUID
 
 from psycopg.rows import BaseRowFactory, class_row, tuple_row
 
+from sextant.domain.graph import ABBREVIATES
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
@@ -23,9 +24,6 @@ from sextant.stores.scopes import find_scope, rows_of
 
 _SQL = load_queries("graph_resolution")
 T = TypeVar("T")
-
-# The type of a relation between an abbreviation and its full form, where a text defines it.
-ABBREVIATES = "ABBREVIATES"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -85,6 +85,99 @@ async def test_a_name_of_two_things_is_asked_about_and_the_choice_is_searched_fo
     with pytest.raises(ConversationNotFound):
         await answer_of(rag.resume(thread, edited("1")))
     assert [turn.role for turn in await rag.conversations().turns(thread)] == ["user", "assistant"]
+
+
+def told_of(name: str, kind: str, *told: str, aliases: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an entity of an import."""
+    description = " ".join(told)
+    key = f"{name} {kind} {description}"
+    return {
+        "type": "entity", "id": key, "name": name, "entityType": kind, "description": description,
+        "aliases": list(aliases),
+    }  # fmt: skip
+
+
+def passages(*texts: str) -> list[dict[str, Any]]:
+    """Return each text as a document of an import."""
+    return [
+        line
+        for at, text in enumerate(texts)
+        for line in (
+            {"type": "document", "id": f"d{at}", "title": f"Note {at}"},
+            {"type": "chunk", "id": f"c{at}", "documentId": f"d{at}", "text": text},
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "question", "answers"),
+    [
+        (
+            [
+                *passages(
+                    "张伟是销售部经理，电话是 13800001111。", "张伟是研发部工程师，电话是 13900002222。"
+                ),
+                told_of("张伟", "PERSON", "销售部经理"),
+                told_of("张伟", "PERSON", "研发部工程师"),
+            ],
+            "张伟的电话是多少？",
+            {"张伟 (销售部经理)": "13800001111", "张伟 (研发部工程师)": "13900002222"},
+        ),
+        (
+            [
+                *passages(
+                    "The planet Mercury is 58 million km away.", "The metal Mercury melts early."
+                ),
+                told_of("Mercury", "planet"),
+                told_of("Quicksilver", "metal", aliases=["Mercury"]),
+            ],
+            "What about Mercury?",
+            {"Mercury (planet)": "58 million km", "Quicksilver": "melts early"},
+        ),
+        (
+            passages(
+                "John Smith is the head of sales. John Smith works in Boston.",
+                "John Smith is a legal counsel. John Smith works in Denver.",
+            ),
+            "Where does John Smith work?",
+            {"John Smith (is the head of sales)": "Boston", "John Smith (is a legal counsel)": "Denver"},
+        ),
+        (
+            passages(
+                "Random Access Memory (RAM) keeps data. The RAM is checked daily.",
+                "The Risk Assessment Matrix (RAM) rates hazards. The RAM is checked yearly.",
+            ),
+            "How often is the RAM checked?",
+            {"Random Access Memory": "daily", "Risk Assessment Matrix": "yearly"},
+        ),
+    ],
+    ids=["people of one name", "another's alias", "people that texts define", "abbreviations"],
+)  # fmt: skip
+async def test_in_two_documents_a_name_of_two_things_is_asked_about_too(
+    settings: Settings, lines: list[dict[str, Any]], question: str, answers: dict[str, str]
+) -> None:
+    graph_id = f"small-{uuid4()}"
+    async with Sextant.open(settings) as rag:
+        await rag.import_graph(lines, graph_id, strict=True)
+        for meaning, told in answers.items():
+            thread = str(uuid4())
+            request = await interrupted(
+                rag.stream(question, graph_id=graph_id, thread_id=thread, interrupts=True)
+            )
+            [action] = request["action_requests"]
+            assert sorted(action["args"]["options"]) == sorted(answers)
+            answer = (await answer_of(rag.resume(thread, edited(meaning)))).answer
+            assert [one for one in answers.values() if one in answer] == [told]
+
+
+async def test_definitions_that_agree_leave_nothing_to_choose(settings: Settings) -> None:
+    lines = passages("John Smith is the head of sales.", "John Smith is head of sales in Boston.")
+    async with Sextant.open(settings) as rag:
+        await rag.import_graph(lines, "agreed", strict=True)
+        events = rag.stream(
+            "Who is John Smith?", graph_id="agreed", thread_id=str(uuid4()), interrupts=True
+        )
+        assert "head of sales" in (await answer_of(events)).answer
 
 
 async def test_a_wrong_decision_is_refused_and_may_be_made_again(rag: Sextant) -> None:

@@ -42,8 +42,8 @@ class LastFirst:
     def _event(self, query: str) -> asyncio.Event:
         return self._done.setdefault(query, asyncio.Event())
 
-    async def known_names(self, _scope: object, _text: str) -> dict[str, list[str]]:
-        return {}
+    async def known_names(self, _scope: object, _text: str) -> list[str]:
+        return []
 
 
 class Tracer(AsyncCallbackHandler):

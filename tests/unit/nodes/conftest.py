@@ -76,8 +76,8 @@ class ScriptedRetriever:
             timings={"total": 1.0},
         )
 
-    async def known_names(self, _scope: Scope, text: str) -> dict[str, list[str]]:
-        return {name: [f"id of {name}"] for name in self.names if name in text}
+    async def known_names(self, _scope: Scope, text: str) -> list[str]:
+        return [name for name in self.names if name in text]
 
 
 @dataclass

@@ -253,7 +253,6 @@ async def test_both_levels_of_keywords_and_what_the_graph_knows_are_told_by_rule
         State(query="二甲双胍有哪些副作用？"), bench(retriever=retriever).runtime
     )
     assert update["entities"] == ["二甲双胍"]
-    assert update["linked"] == [{"name": "二甲双胍", "ids": ["id of 二甲双胍"]}]
     assert update["low_level_keywords"] == ["二甲双胍"]
     assert "副作用" in update["high_level_keywords"]
     assert "mix" in update["reason"]
@@ -264,7 +263,6 @@ async def test_names_are_not_looked_up_where_no_graph_is_searched(bench: Build) 
     retriever.names = ("Heron 3",)
     made = bench(retriever=retriever)
     update = await analyze(State(query="What is Heron 3?", mode="naive"), made.runtime)
-    assert update["linked"] == []
     assert update["entities"] == ["Heron 3"]
 
 

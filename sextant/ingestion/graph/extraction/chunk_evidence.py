@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from sextant.domain.documents import Chunk, Modality, ParsedDocument
-from sextant.domain.graph import CO_OCCURS, IS_A, UNTYPED, MentionKind
+from sextant.domain.graph import ABBREVIATES, CO_OCCURS, IS_A, UNTYPED, MentionKind
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.entity_types import (
     CONCEPT,
@@ -27,7 +27,6 @@ from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import titles_of
 from sextant.ingestion.graph.resolution.name_keys import definitions
 from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow, entity_id
-from sextant.stores.graph.name_comparison import ABBREVIATES
 from sextant.tables.cells.stored import cells_of
 from sextant.text.analysis import NAMES
 from sextant.text.characters import lowercase, normalise_name, remember_short

@@ -72,3 +72,34 @@ where n.ordinal <> own.ordinal and (n.ordinal in (own.before, own.after)
   or n.section_id in (own.section_id, own.parent_id))
 order by coalesce(n.ordinal in (own.before, own.after), false) desc, abs(n.ordinal - own.ordinal), n.ordinal
 limit %(most)s;
+
+-- name: mentions
+-- What is told of entities, and where; not where a text merely holds their names. A merged entity has the id of its
+-- root. What the user says without a passage has the nil ids.
+select coalesce(g.root_id, m.entity_id) as entity_id, m.kind = 'import' as is_imported, m.document_id, m.chunk_id,
+  m.description
+from mentions m
+left join entity_merges g on g.scope_id = m.scope_id and g.from_id = m.entity_id
+where m.scope_id = %(scope_id)s and m.kind <> 'alias' and m.entity_id in (
+  select unnest(%(ids)s::uuid[])
+  union all
+  select from_id from entity_merges where scope_id = %(scope_id)s and root_id = any(%(ids)s::uuid[])
+)
+order by m.document_id, m.chunk_id
+limit %(most)s;
+
+-- name: spelled_out
+-- The names that texts define abbreviations by, and where. The definition itself need not be an entity that is shown.
+select coalesce(g.root_id, r.source_id) as short_id, m.entity_id, m.name, m.entity_type, m.description,
+  m.document_id, m.chunk_id
+from relation_evidence r
+left join entity_merges g on g.scope_id = r.scope_id and g.from_id = r.source_id
+join mentions m on m.scope_id = r.scope_id and m.entity_id = r.target_id and m.chunk_id = r.chunk_id
+  and m.kind <> 'alias'
+where r.scope_id = %(scope_id)s and r.relation_type = 'ABBREVIATES' and r.source_id in (
+  select unnest(%(ids)s::uuid[])
+  union all
+  select from_id from entity_merges where scope_id = %(scope_id)s and root_id = any(%(ids)s::uuid[])
+)
+order by m.document_id, m.chunk_id
+limit %(most)s;

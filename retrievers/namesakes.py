@@ -1,0 +1,155 @@
+"""What a name in a question may mean: all things that bear it, and what the documents tell of each.
+
+Entities that an import gives ids are apart. One that was extracted is whatever bears its name: it is several things if
+documents define it in words that have nothing in common, or as the abbreviation of several names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sextant.domain.graph import UNTYPED, Entity
+from sextant.domain.scope import Scope
+from sextant.retrievers.index.scope_index import ScopeIndex
+from sextant.retrievers.lanes.entities import MIN_NAME_STRENGTH, link_strength
+from sextant.stores.chunks.stored import FullForm, Mention, read_full_forms, read_mentions
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.postgresql.database import Database
+from sextant.text.analysis import extract_keywords
+from sextant.text.characters import language_of, normalise_name
+
+# In a few documents every name stands in many passages, so that only those of more count as common words.
+_FEW_PASSAGES = 20
+_CLAUSE_END = re.compile(r"[,.;:](?:\s|$)|[，。；：]")
+_MOST_WORDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One of the things that bear a name.
+
+    Attributes:
+        name: its own name.
+        entity_type: its type.
+        description: what is told of it.
+        words: the words that tell of it, in lower case, without those of its name.
+        ids: its own and those of the passages that tell of it.
+        document_ids: those of their documents.
+    """
+
+    name: str
+    entity_type: str
+    description: str
+    words: frozenset[str]
+    ids: frozenset[str]
+    document_ids: frozenset[str]
+
+
+async def find_meanings(
+    index: ScopeIndex, graph: GraphStore, database: Database, scope: Scope, text: str
+) -> dict[str, list[Meaning]]:
+    """Return the names in `text`, as written there, each with the things that bear it.
+
+    Raises:
+        GraphStoreUnavailable, DatabaseUnavailable: a store does not answer.
+    """
+    bearers: dict[str, dict[UUID, Entity]] = {}
+    for match in index.names.find(text):
+        found = await graph.get_entities(scope, [index.entities[row] for row in match.bearers])
+        bearers[text[match.start : match.end]] = {one.id: one for one in found}
+    # The index has no alias that is another entity's name.
+    for hit in await graph.entities_by_alias(scope, [*bearers]):
+        own = {normalise_name(name) for name in (hit.entity.name, *hit.entity.aliases)}
+        for name, entities in bearers.items():
+            if normalise_name(name) in own:
+                entities[hit.entity.id] = hit.entity
+    ids = list({id_ for entities in bearers.values() for id_ in entities})
+    told, full = defaultdict[UUID, list[Mention]](list), defaultdict[UUID, list[FullForm]](list)
+    for row in await read_mentions(database, scope, ids):
+        told[row.entity_id].append(row)
+    for form in await read_full_forms(database, scope, ids):
+        full[form.short_id].append(form)
+    return {
+        name: _distinct(name, [(one, told[one.id], full[one.id]) for one in entities.values()])
+        for name, entities in bearers.items()
+        if link_strength(index.lexical, name) >= MIN_NAME_STRENGTH
+        or all(one.mention_count <= _FEW_PASSAGES for one in entities.values())
+    }
+
+
+def _distinct(
+    name: str, bearers: Sequence[tuple[Entity, Sequence[Mention], Sequence[FullForm]]]
+) -> list[Meaning]:
+    """Return what a name means, without the name as a term of which nothing is told, where other meanings are left."""
+    meanings = [meaning for bearer in bearers for meaning in _meanings_of(name, *bearer)]
+    described = [
+        one
+        for one in meanings
+        if one.description
+        or one.entity_type != UNTYPED
+        or normalise_name(one.name) != normalise_name(name)
+    ]
+    # What reads the same leaves nothing to choose.
+    return list({(one.name, one.entity_type, one.description): one for one in described}.values())
+
+
+def _meanings_of(
+    name: str, entity: Entity, told: Sequence[Mention], full: Sequence[FullForm]
+) -> list[Meaning]:
+    """Return the things that an entity is, one or several."""
+    if imported := [row for row in told if row.is_imported]:
+        return [_meaning_of(name, entity, imported)]
+    defined = defaultdict[UUID, list[FullForm]](list)
+    for form in full:
+        defined[form.entity_id].append(form)
+    if len(defined) > 1:
+        return [
+            _meaning_of(name, Entity(id_, rows[0].name, rows[0].entity_type), rows)
+            for id_, rows in defined.items()
+        ]
+    groups = _group_definitions(name, told)
+    return [_meaning_of(name, entity, rows) for rows in (groups if len(groups) > 1 else [told])]
+
+
+def _group_definitions(name: str, told: Sequence[Mention]) -> list[list[Mention]]:
+    """Return definitions in groups that have no word in common, and no document."""
+    groups: list[tuple[set[str], list[Mention]]] = []
+    for row in told:
+        definition = _CLAUSE_END.split(row.description)[0]
+        words = _words(definition, name)
+        if not words:
+            continue
+        # Definitions in different languages may say the same.
+        signs = {*words, str(row.document_id)}
+        near = [
+            group
+            for group in groups
+            if group[0] & signs or language_of(group[1][0].description) != language_of(definition)
+        ]
+        groups = [group for group in groups if group not in near]
+        rows = [one for _, before in near for one in before]
+        groups.append((signs.union(*(known for known, _ in near)), [*rows, row]))
+    return [rows for _, rows in groups]
+
+
+def _meaning_of(name: str, entity: Entity, told: Sequence[Mention | FullForm]) -> Meaning:
+    descriptions = " ".join(dict.fromkeys(row.description for row in told if row.description))
+    description = descriptions or entity.description
+    kind = "" if entity.entity_type == UNTYPED else entity.entity_type
+    return Meaning(
+        entity.name,
+        entity.entity_type,
+        description,
+        _words(" ".join((kind, entity.name, *entity.aliases, description)), name),
+        frozenset({str(entity.id), *(str(row.chunk_id) for row in told)}),
+        frozenset(str(row.document_id) for row in told),
+    )
+
+
+def _words(text: str, name: str) -> frozenset[str]:
+    """Return the words of a text in lower case, without those of a name."""
+    return frozenset(extract_keywords(text, _MOST_WORDS)) - {*extract_keywords(name, _MOST_WORDS)}
