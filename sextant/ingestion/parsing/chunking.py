@@ -46,7 +46,13 @@ class Cut:
 def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
     """Return chunks of at most `max_tokens` estimated tokens (see `sextant.text.characters.estimate_tokens`)."""
     cutter = _Cutter(structure.text, max_tokens)
-    pieces = [*_with_captions(structure), *_lonely_headings(structure)]
+    pieces = _with_captions(structure)
+    occupied = {piece.section for piece in pieces}
+    occupied.update(section.parent for section in structure.sections if section.parent is not None)
+    for index, section in enumerate(structure.sections):
+        if index not in occupied and section.heading.start < section.heading.end:
+            by_ocr = section.page in structure.ocr_pages
+            pieces.append(Piece(index, section.heading, section.page, by_ocr=by_ocr))
     pieces.sort(key=lambda piece: piece.span.start)
     cuts: list[Cut] = []
     for (_, is_table, is_image, by_ocr), group in groupby(
@@ -72,26 +78,12 @@ def _with_captions(structure: Structure) -> list[Piece]:
         is_near = above and is_text and piece.rows and above.section == piece.section
         text = structure.text[above.span.start : above.span.end] if above and is_near else ""
         if above and text and len(text) <= _CAPTION_CHARS and _CAPTION.match(text):
-            pieces[-1] = _from(above.span.start, piece)
+            start, (first, *others) = above.span.start, piece.rows
+            rows = (TextSpan(start, first.end), *others)
+            pieces[-1] = replace(piece, span=TextSpan(start, piece.span.end), rows=rows)
         else:
             pieces.append(piece)
     return pieces
-
-
-def _from(start: int, table: Piece) -> Piece:
-    first, *others = table.rows
-    return replace(
-        table, span=TextSpan(start, table.span.end), rows=(TextSpan(start, first.end), *others)
-    )
-
-
-def _lonely_headings(structure: Structure) -> Iterator[Piece]:
-    occupied = {piece.section for piece in structure.pieces}
-    occupied.update(section.parent for section in structure.sections if section.parent is not None)
-    for index, section in enumerate(structure.sections):
-        if index not in occupied and section.heading.start < section.heading.end:
-            by_ocr = section.page in structure.ocr_pages
-            yield Piece(index, section.heading, section.page, by_ocr=by_ocr)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,10 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
         return "utf-8"
     if _decodes(sample, name) is None:
         return None
-    if name not in _CHINESE and not (name in _LATIN and _is_no_latin(sample)):
+    others = sum(byte > 0x7F for byte in sample) if name in _LATIN else 0
+    # More than in any text in Latin letters.
+    is_no_latin = others >= _FEW_LETTERS and others > _MOST_LATIN * len(sample)
+    if name not in _CHINESE and not is_no_latin:
         return name
     rates = dict(_rate_east_asian(sample))
     likeliest = max(rates, key=rates.__getitem__, default=name)
@@ -152,12 +155,6 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
     kana = 0 if _PRIVATE.search(text) else len(_KANA.findall(text))
     rate = rates.get(name, 0) + kana / (len(text) or 1)
     return likeliest if rates.get(likeliest, 0) >= _PLAUSIBLE > 2 * rate else name
-
-
-def _is_no_latin(sample: bytes) -> bool:
-    """Return whether more letters are outside of ASCII than in any text in Latin letters."""
-    others = sum(byte > 0x7F for byte in sample)
-    return others >= _FEW_LETTERS and others > _MOST_LATIN * len(sample)
 
 
 def _by_content(content: bytes) -> tuple[str, bool]:

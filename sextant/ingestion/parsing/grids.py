@@ -165,10 +165,14 @@ def find_regions(rows: Rows) -> Iterator[Region]:
     todo = [Region(tuple(sorted(rows)), 0, width)]
     while todo:
         region = _trim(rows, todo.pop())
-        parts = _cut(rows, region) if region.rows else []
-        if len(parts) == 1:
+        if not region.rows:
+            continue
+        cuts = (_around, _below, _before_repeated_names, _split_side_by_side)
+        found = (cut(rows, region) for cut in cuts)
+        if parts := next((parts for parts in found if len(parts) > 1), None):
+            todo.extend(reversed(parts))
+        else:
             yield region
-        todo.extend(reversed(parts) if len(parts) > 1 else ())
 
 
 def find_filled_cells(rows: Rows, region: Region, number: int) -> list[int]:
@@ -183,15 +187,6 @@ def _trim(rows: Rows, region: Region) -> Region:
     left = min((columns[0] for columns in filled.values() if columns), default=0)
     right = max((columns[-1] + 1 for columns in filled.values() if columns), default=0)
     return Region(used, left, right)
-
-
-def _cut(rows: Rows, region: Region) -> list[Region]:
-    """Return the parts of a region: by lines around its table, blank rows, names that are repeated, blank columns."""
-    for cut in (_around, _below, _before_repeated_names, _split_side_by_side):
-        parts = cut(rows, region)
-        if len(parts) > 1:
-            return parts
-    return [region]
 
 
 def _part(region: Region, numbers: Sequence[int]) -> Region:
@@ -322,8 +317,13 @@ def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
     """
     if min(left.width, right.width) < 2:
         return len(right.rows) == 1 < len(left.rows)
-    above = [number for number in left.rows if number < right.rows[0]]
-    if _begins_below_values(rows, _part(left, above)) and _has_names(rows, right):
+    above = (
+        _at(rows, number, at)
+        for number in left.rows
+        if number < right.rows[0]
+        for at in range(left.left, left.right)
+    )
+    if any(map(_is_value, filter(None, above))) and _has_names(rows, right):
         return True
     first = [_at(rows, number, right.left) for number in right.rows[1:]]
     if _has_values(first) and left.rows[0] <= right.rows[0] and right.rows[-1] <= left.rows[-1]:
@@ -333,14 +333,6 @@ def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
     if _at(rows, left.rows[0], left.left) == _at(rows, right.rows[0], right.left) != "":
         return True
     return _has_key(rows, left) and _has_key(rows, right)
-
-
-def _begins_below_values(rows: Rows, above: Region) -> bool:
-    """Return whether rows hold any numbers or dates."""
-    cells = (
-        _at(rows, number, at) for number in above.rows for at in range(above.left, above.right)
-    )
-    return any(map(_is_value, filter(None, cells)))
 
 
 def _has_names(rows: Rows, region: Region) -> bool:

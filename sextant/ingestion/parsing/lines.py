@@ -162,7 +162,14 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
         else look
         for look in looks
     ]
-    return _number(resolved, lines)
+    used = Counter(look for look in resolved if look)
+    order = sorted(used)
+    first = next((at for at, look in enumerate(resolved) if look), 0)
+    # The title is the one highest heading, has no number, and opens the document.
+    is_alone = len(order) > 1 and used[order[0]] == 1 and resolved[first] == order[0]
+    has_title = is_alone and first < 10 and number_rank(lines[first].text) is None
+    level = {look: at for at, look in enumerate(order, start=0 if has_title else 1)}
+    return [level[look] if look else None for look in resolved]
 
 
 def infer_headings(blocks: Sequence[Block], looks: Mapping[int, Styled]) -> list[Block]:
@@ -192,32 +199,13 @@ def _without_runs(looks: Sequence[_HeadingStyle | None]) -> list[_HeadingStyle |
         if len(together) <= _IN_A_ROW:
             kept += together
         else:
-            kept += map(_if_above, [None, *together[:-1]], together, [*together[1:], None])
+            # Left are those with lower headings below them, and the last one if it differs from the one before.
+            afters = [*together[1:], None]
+            for before, look, after in zip([None, *together], together, afters, strict=False):
+                goes_down = after.order > look.order if look and after else False
+                is_last = not after and look and before and before.order != look.order
+                kept.append(look if goes_down or is_last else None)
     return kept
-
-
-def _if_above(
-    before: _HeadingStyle | None, look: _HeadingStyle | None, after: _HeadingStyle | None
-) -> _HeadingStyle | None:
-    """Return the look of a heading with lower headings below it, or of the last one if it differs from the one before."""
-    if not (look and after):
-        return look if look and before and before.order != look.order else None
-    return look if after.order > look.order else None
-
-
-def _number(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> list[int | None]:
-    used = Counter(look for look in looks if look)
-    order = sorted(used)
-    has_title = len(order) > 1 and used[order[0]] == 1 and _is_title(looks, lines)
-    level = {look: index for index, look in enumerate(order, start=0 if has_title else 1)}
-    return [level[look] if look else None for look in looks]
-
-
-def _is_title(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> bool:
-    """Return whether the first heading is the one highest, has no number, and opens the document."""
-    first = next(index for index, look in enumerate(looks) if look)
-    highest = min(look for look in looks if look)
-    return looks[first] == highest and first < 10 and number_rank(lines[first].text) is None
 
 
 def _body(lines: Sequence[Styled]) -> tuple[float, bool]:

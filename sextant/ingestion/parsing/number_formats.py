@@ -112,21 +112,18 @@ def _tokens(code: str) -> Iterator[_FormatToken]:
                 yield _FormatToken("literal", text)
             case "space":
                 yield _FormatToken("literal", " ")
-            case "bracket":
-                yield _bracket(text)
+            case "bracket" if text.startswith("$"):  # a currency: `$€-407`
+                sign = text[1:].rpartition("-")[0] if "-" in text else text[1:]
+                yield _FormatToken("literal", sign)
+            case "bracket":  # `h` counts hours beyond a day, the rest shows nothing
+                is_elapsed = _ELAPSED.fullmatch(text)
+                yield _FormatToken("elapsed" if is_elapsed else "bracket", text.lower())
             case "other":
                 yield _FormatToken({";": "end", "@": "text"}.get(text, "sign"), text)
             case "fill":
                 pass
             case _:
                 yield _FormatToken(kind, text.lower())
-
-
-def _bracket(text: str) -> _FormatToken:
-    """Return what stands in brackets: `$€-407` is a currency, `h` counts hours beyond a day, the rest shows nothing."""
-    if text.startswith("$"):
-        return _FormatToken("literal", text[1:].rpartition("-")[0] if "-" in text else text[1:])
-    return _FormatToken("elapsed" if _ELAPSED.fullmatch(text) else "bracket", text.lower())
 
 
 def _format_text(value: str, sections: Sequence[_Section]) -> str:

@@ -103,16 +103,19 @@ def _labels(text: str) -> Sequence[str]:
 def _write(text: str, notes: Set[str]) -> str:
     if _END not in text:
         return text
-    text = _TOUCHING.sub(_join_touching, text)
+    # A minus sign and its figure may be drawn apart.
+    text = _TOUCHING.sub(lambda found: f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}", text)
     word = "注" if has_cjk(text) else "note "
     written, rest = "", text
     while found := _MARK.search(rest):
         kind, inner = found.groups()
         written, rest = written + rest[: found.start()], rest[found.end() :]
         labels = _labels(inner)
+        # The label of a note by its bracket: "1)", "[2]"; a variable has derivatives, f^(2).
+        is_bracketed = labels and inner.endswith(_CLOSING)
+        is_label = is_bracketed and not _VARIABLE.search(written[-_BASE_CHARS:])
         if kind == _NOTE or (
-            kind == _RAISED
-            and (_is_bracketed(written, inner) or _is_reference(written, rest, labels, notes))
+            kind == _RAISED and (is_label or _is_reference(written, rest, labels, notes))
         ):
             label = f"[{word}{', '.join(labels) or inner}]"
             written, rest = _with_note(written, rest, label)
@@ -124,17 +127,6 @@ def _write(text: str, notes: Set[str]) -> str:
         if kind != _NOTE and inner[-1:].isdigit() and rest[:1].isdigit():
             written += " "
     return _LEFT_OVER.sub("", written + rest)
-
-
-def _join_touching(found: re.Match[str]) -> str:
-    """Return one mark of several that touch: a minus sign and its figure may be drawn apart."""
-    return f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}"
-
-
-def _is_bracketed(before: str, raised: str) -> bool:
-    """Return whether a mark is the label of a note by its bracket: "1)", "[2]"; a variable has derivatives, f^(2)."""
-    is_label = raised[-1:] in _CLOSING and bool(_labels(raised))
-    return is_label and not _VARIABLE.search(before[-_BASE_CHARS:])
 
 
 def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:

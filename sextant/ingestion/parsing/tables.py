@@ -60,7 +60,10 @@ def _measure(cells: Iterable[SpannedCell]) -> tuple[int, int]:
 def close_up(cells: Sequence[SpannedCell]) -> tuple[list[SpannedCell], list[int]]:
     """Return cells without the rows and columns that a reader sees as none, and the rows that went."""
     closer, thin = _without_thin_rows(cells)
-    return _without_signs(_without_spacers(closer)), thin
+    # Columns in which no text begins are spacers, or the rest of a name that is set across two.
+    begun = {cell.column for cell in closer if cell.text.strip()}
+    spacers = sorted({*range(_measure(closer)[0])} - begun)
+    return _without_signs(_without(closer, columns=spacers)), thin
 
 
 def _without_thin_rows(
@@ -78,19 +81,23 @@ def _without_thin_rows(
         row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)
     }
     thin = sorted((begun - with_text) | {row for row in begun - low if filled[row] < width})
-    moved = [_move_up(cell, thin) for cell in cells]
-    return [cell for cell in moved if cell.rows], thin
+    return _without(cells, rows=thin), thin
 
 
-def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
-    start, end = (row - bisect_left(removed, row) for row in (cell.row, cell.row + cell.rows))
-    return replace(cell, row=start, rows=end - start)
-
-
-def _without_spacers(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
-    """Drop columns in which no text begins: spacers, and the rest of a name that is set across two."""
-    begun = {cell.column for cell in cells if cell.text.strip()}
-    return _without_columns(cells, {*range(_measure(cells)[0])} - begun)
+def _without(
+    cells: Iterable[SpannedCell], rows: Sequence[int] = (), columns: Sequence[int] = ()
+) -> list[SpannedCell]:
+    """Return cells without these rows and columns, each with what is left of its span."""
+    kept = list[SpannedCell]()
+    for cell in cells:
+        sides = (rows, cell.row, cell.rows), (columns, cell.column, cell.columns)
+        (top, bottom), (left, right) = (
+            [at - bisect_left(removed, at) for at in (start, start + length)]
+            for removed, start, length in sides
+        )
+        if top < bottom and left < right:
+            kept.append(SpannedCell(top, left, cell.text, bottom - top, right - left))
+    return kept
 
 
 def _without_signs(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
@@ -115,18 +122,7 @@ def _without_signs(cells: Sequence[SpannedCell]) -> list[SpannedCell]:
         end = texts.get((cell.row, behind), "") if behind in closing & signs else ""
         if cell.columns > 1 or cell.column not in signs:
             joined.append(replace(cell, text=f"{sign}{cell.text}{end}"))
-    return _without_columns(joined, signs)
-
-
-def _without_columns(cells: Iterable[SpannedCell], columns: Iterable[int]) -> list[SpannedCell]:
-    removed, kept = sorted(columns), list[SpannedCell]()
-    for cell in cells:
-        start, end = (
-            at - bisect_left(removed, at) for at in (cell.column, cell.column + cell.columns)
-        )
-        if start < end:
-            kept.append(replace(cell, column=start, columns=end - start))
-    return kept
+    return _without(joined, columns=sorted(signs))
 
 
 def _are_signs(
@@ -245,7 +241,11 @@ def header_rows(
         count += 1
     if len(cells) <= count or all(row[0].endswith((":", "：")) for row in cells if columns):
         return 0
-    if _is_of_units(cells[count], cells[count + 1 :]):
+    # Units are words only, above columns of numbers.
+    units, figures = cells[count], cells[count + 1 :]
+    filled = [at for at, cell in enumerate(units) if cell]
+    is_of_words = filled and not units[0] and not any(_NUMBER.match(units[at]) for at in filled)
+    if figures and is_of_words and all(_NUMBER.match(row[at]) for row in figures for at in filled):
         count += 1
     body, names = cells[count:], column_names(cells[:count])
     named = list(filter(None, names))
@@ -254,18 +254,6 @@ def header_rows(
         _NUMBER.match(row[at]) for row in body for at in twice if row[at]
     )
     return count if is_names and all(_has_names(row, body) for row in cells[:count]) else 0
-
-
-def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row holds units: words only, above columns of numbers."""
-    columns = [at for at, cell in enumerate(row) if cell]
-    return (
-        bool(columns)
-        and bool(body)
-        and not row[0]
-        and not any(_NUMBER.match(row[at]) for at in columns)
-        and all(_NUMBER.match(cells[at]) for cells in body for at in columns)
-    )
 
 
 def names_years(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:

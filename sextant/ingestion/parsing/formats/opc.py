@@ -110,13 +110,13 @@ class Archive:
         except (KeyError, *DAMAGED):
             return None
 
-    def xml(self, name: str) -> Element | None:
+    def xml(self, name: str, *, huge: bool = True) -> Element | None:
         """Return a part's root element, of damaged XML with what can be read of it; None where it is missing."""
         content = self.read(name)
-        root = read_xml(content or b"", huge=True)
+        root = read_xml(content or b"", huge=huge)
         if root is None and content is not None:
             self.damaged[name] = None
-            root = read_xml(content, recover=True, huge=True)
+            root = read_xml(content, recover=True, huge=huge)
         return root
 
 
@@ -181,13 +181,15 @@ class PackagePart:
 
         A part that is there and cannot be read as a whole is added to the damaged ones of its package.
         """
-        content = self.content or b""
-        root = _parse(content)
-        if root is None and self.package.has(self.name):
+        root = self.package.xml(self.name, huge=False)
+        # A part that was cut short may use an undeclared prefix, which `etree.QName` refuses.
+        tag = root.tag.removeprefix("{") if root is not None else ""
+        is_cut = self.name in self.package.damaged and not len(root if root is not None else ())
+        if tag.startswith(_OWNERS) and not is_cut:
+            return root
+        if self.package.has(self.name):
             self.package.damaged[self.name] = None
-            root = _parse(content, recover=True)
-            root = root if root is not None and len(root) else None
-        return root
+        return None
 
     def target(self, relationship_id: str | None) -> Self | None:
         """Return the part that an id refers to; None where it is missing, or outside the file."""
@@ -232,16 +234,6 @@ class PackagePart:
             )
             for one in found
         }
-
-
-def _parse(content: bytes, *, recover: bool = False) -> Element | None:
-    """Return the root element; None where there is none, or it is of none of the namespaces of Office."""
-    root = read_xml(content, recover=recover)
-    if root is None:
-        return None
-    # A part that was cut short may use an undeclared prefix, which `etree.QName` refuses.
-    namespace = root.tag.removeprefix("{").partition("}")[0]
-    return root if namespace.startswith(_OWNERS) else None
 
 
 def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> Element | None:
