@@ -160,7 +160,9 @@ def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits, *, is_of
     entries = archive.infolist()
     if len(entries) > limits.zip_entries:
         raise _unsafe(f"holds {len(entries):,} entries", limits.zip_entries, "ZIP_ENTRIES")
-    allowed = min(limits.zip_inflated_bytes, size * limits.zip_ratio)
+    # A blank picture inflates far, and harms nothing while it is no larger than a part may be.
+    far = max(size * limits.zip_ratio, limits.zip_part_bytes)
+    allowed = min(limits.zip_inflated_bytes, far)
     inflated = 0
     for entry in entries:
         if entry.flag_bits & _ENCRYPTED_FLAG:

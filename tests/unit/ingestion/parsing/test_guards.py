@@ -51,6 +51,7 @@ def test_a_bomb_is_refused_by_its_ratio_before_it_is_inflated() -> None:
     bomb = {"a.png": b"\0" * 280_000}
 
     check(bomb)
+    check({"blank.emf": b"\0" * 100_000}, replace(LIMITS, zip_ratio=200))
     with pytest.raises(FileUnsafe):
         check(bomb, replace(LIMITS, zip_ratio=200))
 
