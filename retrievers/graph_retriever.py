@@ -33,7 +33,6 @@ from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
     LaneQuery,
-    LaneRun,
     counts_of,
     list_scores,
     log_found,
@@ -184,63 +183,58 @@ class GraphRetriever(BaseRetriever):
             RetrievalError: every lane failed; carries each cause.
         """
         with observe_search(mode) as report:
-            found = await self._search(
-                scope, query, mode=mode, top_k=top_k, filters=filters, lanes=lanes, rerank=rerank
+            started = time.perf_counter()
+            runner = self._runner
+            chosen, spec = resolve_mode(
+                mode, runner.lane_names, broad=mode == AUTO and self._is_broad(query)
             )
-            report.mode, report.timings, report.degraded = (
-                found.mode,
-                found.timings,
-                bool(found.warnings),
+            if lanes is not None:
+                spec = spec_from_lanes(lanes, runner.lane_names)
+            wanted = self.settings.retrieval.top_k if top_k is None else top_k
+            limit = in_range(wanted, "top_k", most=MAX_TOP_K)
+            reranker = self.reranker if rerank and spec.reranked else None
+            pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
+            fetched = limit * _OVERFETCH if len(spec.signals) > 1 else limit
+            request = LaneQuery(
+                scope=scope,
+                text=check_question(query, self.settings.limits.question_chars),
+                limit=max(fetched, spec.candidates, pairs),
+                max_keywords=self.settings.retrieval.max_keywords,
+                filters=ChunkFilters.read(filters) if filters else None,
             )
-        return found
-
-    async def _search(
-        self,
-        scope: Scope,
-        query: str,
-        *,
-        mode: str,
-        top_k: int | None,
-        filters: ChunkFilters | Mapping[str, Any] | None,
-        lanes: Sequence[str] | None,
-        rerank: bool,
-    ) -> Retrieval:
-        started = time.perf_counter()
-        runner = self._runner
-        chosen, spec = resolve_mode(
-            mode, runner.lane_names, broad=mode == AUTO and self._is_broad(query)
-        )
-        if lanes is not None:
-            spec = spec_from_lanes(lanes, runner.lane_names)
-        limit = self._top_k(top_k)
-        reranker = self.reranker if rerank and spec.reranked else None
-        pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
-        fetched = limit * _OVERFETCH if len(spec.signals) > 1 else limit
-        request = LaneQuery(
-            scope=scope,
-            text=check_question(query, self.settings.limits.question_chars),
-            limit=max(fetched, spec.candidates, pairs),
-            max_keywords=self.settings.retrieval.max_keywords,
-            filters=ChunkFilters.read(filters) if filters else None,
-        )
-        with collect_warnings() as notices:
-            found = await runner.run(spec, request, limit, reranker)
-        runs, results, timings = found.runs, found.results, found.timings
-        incomplete = self.chunks.database.next_vector_check is not None
-        if spec.signals and (request.filters or incomplete):
-            await warn_of_unknown(self.chunks, request)
-        if not {VECTOR}.issuperset(spec.signals) and _lacks_keywords(request, results):
-            request.warn(WarningCode.KEYWORDS_MISSING)
-        if not results and spec.signals:
-            await self._warn_if_empty(request)
-        failures = warn_of_failures(runs) if any(run.error for run in runs) else []
-        timings["total"] = milliseconds_since(started)
-        self._log(request, runs, results, timings)
+            with collect_warnings() as notices:
+                found = await runner.run(spec, request, limit, reranker)
+            runs, results, timings = found.runs, found.results, found.timings
+            incomplete = self.chunks.database.next_vector_check is not None
+            if spec.signals and (request.filters or incomplete):
+                await warn_of_unknown(self.chunks, request)
+            # An index also finds "C" and 汞, which are no keywords.
+            worded = request.keywords or any(KEYWORD in item.lanes for item in results)
+            if not ({VECTOR}.issuperset(spec.signals) or worded):
+                request.warn(WarningCode.KEYWORDS_MISSING)
+            bases = None if results or not spec.signals else self.knowledge_bases
+            if bases is not None and not await bases.has_passages(request.scope):
+                request.warn(WarningCode.PASSAGES_MISSING)
+            failures = warn_of_failures(runs) if any(run.error for run in runs) else []
+            warnings = distinct([*failures, *request.warnings, *notices])
+            timings["total"] = milliseconds_since(started)
+            log_found(
+                logger,
+                "retrieved",
+                request,
+                counts=counts_of(runs),
+                found=list_scores(results),
+                timings=timings,
+            )
+            if timings["total"] > self.settings.retrieval.slow_ms:
+                milliseconds_of = {step: round(value, 1) for step, value in timings.items()}
+                logger.warning("retrieval took %.0f ms: %s", timings["total"], milliseconds_of)
+            report.mode, report.timings, report.degraded = chosen, timings, bool(warnings)
         return Retrieval(
             tuple(results),
             chosen,
             graph_items=tuple(found.graph_items),
-            coded_warnings=tuple(distinct([*failures, *request.warnings, *notices])),
+            coded_warnings=tuple(warnings),
             timings=timings,
             language=request.language,
         )
@@ -358,42 +352,6 @@ class GraphRetriever(BaseRetriever):
     def _is_broad(self, query: str) -> bool:
         question = check_question(query, self.settings.limits.question_chars)
         return self.settings.communities.enabled and is_broad(question)
-
-    def _top_k(self, top_k: int | None) -> int:
-        wanted = self.settings.retrieval.top_k if top_k is None else top_k
-        return in_range(wanted, "top_k", most=MAX_TOP_K)
-
-    async def _warn_if_empty(self, request: LaneQuery) -> None:
-        bases = self.knowledge_bases
-        if bases is not None and not await bases.has_passages(request.scope):
-            request.warn(WarningCode.PASSAGES_MISSING)
-
-    def _log(
-        self,
-        request: LaneQuery,
-        runs: Sequence[LaneRun],
-        results: Sequence[RetrievedItem],
-        timings: Mapping[str, float],
-    ) -> None:
-        slow = timings["total"] > self.settings.retrieval.slow_ms
-        if not (slow or logger.isEnabledFor(logging.INFO)):
-            return
-        milliseconds_of = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
-        log_found(
-            logger,
-            "retrieved",
-            request,
-            counts=counts_of(runs),
-            found=list_scores(results),
-            timings=timings,
-        )
-        if slow:
-            logger.warning("retrieval took %.0f ms: %s", timings["total"], milliseconds_of)
-
-
-def _lacks_keywords(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:
-    """Return whether the question has no keywords and no result was found by words; an index also finds "C" and 汞."""
-    return not (request.keywords or any(KEYWORD in item.lanes for item in results))
 
 
 def _as_document(item: RetrievedItem) -> Document:

@@ -116,7 +116,10 @@ def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> 
     if spec.signals:
         constants = {**describe_passage_index(settings), "maxKeywords": settings.max_keywords}
     if spec.fallback == _WITHOUT_GRAPH:
-        constants |= describe_entity_index(settings) | {
+        constants |= {
+            "entityM": settings.entity_m,
+            "entityEfConstruction": settings.entity_ef_construction,
+            "entityEfSearch": settings.entity_ef_search,
             "rrfK": settings.rrf_k,
             "vectorWeight": settings.vector_weight,
             "keywordWeight": settings.keyword_weight,
@@ -153,15 +156,6 @@ def describe_passage_index(settings: RetrievalSettings) -> dict[str, float]:
         "hnswM": settings.hnsw_m,
         "hnswEfConstruction": settings.hnsw_ef_construction,
         "hnswEfSearch": settings.hnsw_ef_search,
-    }
-
-
-def describe_entity_index(settings: RetrievalSettings) -> dict[str, float]:
-    """Return the parameters of PostgreSQL's vector index over entities."""
-    return {
-        "entityM": settings.entity_m,
-        "entityEfConstruction": settings.entity_ef_construction,
-        "entityEfSearch": settings.entity_ef_search,
     }
 
 

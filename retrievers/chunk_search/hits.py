@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -123,19 +123,6 @@ class ChunkHits:
             if ranked.id in by_id
         )
 
-    async def of_mode(
-        self,
-        scope: Scope,
-        items: Sequence[RetrievedItem],
-        warnings: list[CodedWarning],
-        *,
-        neighbors: bool,
-        debug: bool = False,
-    ) -> tuple[SearchHit, ...]:
-        """Return hits of chunks that a mode has found."""
-        best = [_as_ranked(item) for item in items]
-        return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
-
     async def _load_entities(
         self, scope: Scope, ids: Sequence[UUID], warnings: list[CodedWarning]
     ) -> _Entities:
@@ -150,7 +137,11 @@ class ChunkHits:
         linked: Mapping[UUID, Sequence[UUID]] = {}
         with go_without("graph", warnings, WarningCode.GRAPH_STORE_FAILED):
             linked = await load_linked_chunks(self._database, scope, [hit.id for hit in hits])
-        ids = {hit.id: list(_relations(hit, linked)) for hit in hits}
+        ids = dict[UUID, list[tuple[UUID, str]]]()
+        for hit in hits:
+            others = (one for one in linked.get(hit.id, ()) if one not in hit.neighbours)
+            ids[hit.id] = [(one, SECTION) for one in hit.neighbours]
+            ids[hit.id] += [(one, LINKED) for one in others]
         wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
         stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}
         return {
@@ -159,24 +150,13 @@ class ChunkHits:
         }
 
 
-def _as_ranked(item: RetrievedItem) -> RankedChunk:
-    """Return a retrieved item as a ranked chunk; its lanes become the signals."""
+def as_ranked(item: RetrievedItem) -> RankedChunk:
+    """Return a passage that a mode has found as a ranked chunk; its lanes become the signals."""
     signals = {
         name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0, lane.rank)
         for name, lane in item.lanes.items()
     }
     return RankedChunk(item.id, item.score, signals, item.score)
-
-
-def _relations(
-    hit: StoredChunk, linked: Mapping[UUID, Sequence[UUID]]
-) -> Iterator[tuple[UUID, str]]:
-    yield from ((neighbour, SECTION) for neighbour in hit.neighbours)
-    yield from (
-        (neighbour, LINKED)
-        for neighbour in linked.get(hit.id, ())
-        if neighbour not in hit.neighbours
-    )
 
 
 def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:

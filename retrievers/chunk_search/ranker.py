@@ -18,7 +18,6 @@ from sextant.models.protocols import Reranker
 from sextant.retrievers.arrays import BM25
 from sextant.retrievers.chunk_search.ranking import (
     ChunkQuestion,
-    LaneScores,
     MetadataRanking,
     RankedChunk,
     rank_by_metadata,
@@ -27,11 +26,11 @@ from sextant.retrievers.chunk_search.ranking import (
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.cursor import Position
 from sextant.retrievers.hybrid_retriever.bm25 import BM25Index, BM25Indexes
-from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, log_failures, run_lanes
+from sextant.retrievers.lanes.lane import Lane, LaneQuery, log_failures, run_lanes
 from sextant.retrievers.lanes.warnings import require_one, warn_of_failures
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.stored import ChunkMetadata, read_metadata
+from sextant.stores.chunks.stored import read_metadata
 from sextant.stores.postgresql.database import Database
 from sextant.stores.rows import ScopeRows
 
@@ -98,9 +97,10 @@ class ChunkRanker:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
         """
-        lanes = run_lanes(self._lanes, query, self._settings.lane_timeout)
+        settings = self._settings
         runs, index = await asyncio.gather(
-            lanes, self._index(query) if bm25_rerank else _no_index()
+            run_lanes(self._lanes, query, settings.lane_timeout),
+            self._index(query, wanted=bm25_rerank),
         )
         await require_one(runs, self._database)
         if not query.keywords:
@@ -110,20 +110,36 @@ class ChunkRanker:
         ids = list(dict.fromkeys(hit.id for run in runs for hit in run.hits))
         chunks = await read_metadata(self._database, query.scope, ids) if ids else []
         question = ChunkQuestion(query.text, now, self._options.half_life)
-        bm25 = None if index is None else self._score_by_bm25(index, query, chunks)
-        ranking = rank_by_metadata(question, chunks, scores_of(runs), weights, bm25)
+        bm25: tuple[list[float], float] | None = None
+        if index is not None:
+            formula = BM25(settings.bm25_k1, settings.bm25_b)
+            whole = settings.bm25_vector_weight + settings.bm25_weight
+            share = settings.bm25_weight / whole if whole else 0.0
+            bm25 = index.score(query.text, [chunk.id for chunk in chunks], formula), share
+        scores = {
+            run.name: {hit.id: hit.score for hit in run.hits} for run in runs if not run.error
+        }
+        ranking = rank_by_metadata(question, chunks, scores, weights, bm25)
         timings["ranking"] = milliseconds_since(started)
         if rerank and self._reranker is not None:
             started = time.perf_counter()
-            ranking, late = await self._reranked(self._reranker, query, ranking)
+            limits = RerankLimits.of(settings)
+            first = [UUID(id_) for id_ in ranking.ids[: limits.pairs]]
+            there = {chunk.id: chunk.text for chunk in await self._chunks.get(query.scope, first)}
+            texts = [there.get(id_, "") for id_ in first]
+            judgement = await judge(self._reranker, query.text, texts, limits)
+            if judgement.scores:
+                ranking = with_rerank(ranking, judgement.scores, self._options.rerank_share)
+            elif judgement.warning:
+                query.note(judgement.warning)
             timings["rerank"] = milliseconds_since(started)
-            if late:
-                query.note(late)
         warnings = distinct([*warn_of_failures(runs), *query.warnings])
         return ChunkRanking(ranking, tuple(warnings), timings)
 
-    async def _index(self, query: LaneQuery) -> BM25Index | None:
+    async def _index(self, query: LaneQuery, *, wanted: bool) -> BM25Index | None:
         """Return the BM25 index of the knowledge base; None, and a warning, if it is not ready in time or fails."""
+        if not wanted:
+            return None
         rows = ScopeRows(self._database, query.scope, query.scope.user_id)
         try:
             return await asyncio.wait_for(self._bm25.get(rows), _PATIENCE)
@@ -133,34 +149,3 @@ class ChunkRanker:
             query.warn(WarningCode.BM25_FAILED)
             log_failures({"bm25": error})
         return None
-
-    def _score_by_bm25(
-        self, index: BM25Index, query: LaneQuery, chunks: Sequence[ChunkMetadata]
-    ) -> tuple[list[float], float]:
-        """Return the BM25 score of each chunk, and the share of BM25 in the hybrid score."""
-        settings = self._settings
-        weights = settings.bm25_vector_weight + settings.bm25_weight
-        share = settings.bm25_weight / weights if weights else 0.0
-        bm25 = BM25(settings.bm25_k1, settings.bm25_b)
-        return index.score(query.text, [chunk.id for chunk in chunks], bm25), share
-
-    async def _reranked(
-        self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
-    ) -> tuple[MetadataRanking, CodedWarning | None]:
-        limits = RerankLimits.of(self._settings)
-        first = [UUID(id_) for id_ in ranking.ids[: limits.pairs]]
-        there = {chunk.id: chunk.text for chunk in await self._chunks.get(query.scope, first)}
-        texts = [there.get(id_, "") for id_ in first]
-        judgement = await judge(reranker, query.text, texts, limits)
-        if not judgement.scores:
-            return ranking, judgement.warning
-        return with_rerank(ranking, judgement.scores, self._options.rerank_share), None
-
-
-async def _no_index() -> None:
-    return None
-
-
-def scores_of(runs: Sequence[LaneRun]) -> dict[str, LaneScores]:
-    """Return lane → scores of its hits, without failed lanes."""
-    return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}

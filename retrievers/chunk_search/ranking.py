@@ -92,12 +92,18 @@ def _score_signals(
 ) -> tuple[Numbers, Numbers]:
     """Return the raw value and the share (0..1) of each signal, in the order of `MetadataWeights`."""
     raw_vector, vector = _vector_signal(chunks, lanes.get(VECTOR, {}))
-    raw_keyword, keyword = _keyword_signal(chunks, lanes.get(KEYWORD, {}))
+    by_words = lanes.get(KEYWORD, {})
+    raw_keyword = np.array([by_words.get(chunk.id, 0.0) for chunk in chunks])
+    keyword = raw_keyword / (raw_keyword.max(initial=0.0) or 1.0)
     ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
     recency = [time_decay(age, question.half_life) for age in ages]
-    hierarchy = _hierarchy_signal(question, chunks)
+    paths = [tuple(chunk.titles) for chunk in chunks]
+    of_path = {path: hierarchy_share(question, path) for path in set(paths)}
+    hierarchy = [of_path[path] for path in paths]
     topic = [topic_share(question, chunk) for chunk in chunks]
-    modality = _modality_signal(question.text, chunks)
+    # 1 for all, if the question asks for no modality.
+    wanted = {kind for kind, words in _MODALITY_WORDS.items() if words.search(question.text)}
+    modality = [float(not wanted or chunk.modality in wanted) for chunk in chunks]
     found = weights.vector * vector + weights.keyword * keyword
     neighbour = _neighbour_signal(chunks, found / (weights.vector + weights.keyword or 1.0))
     return (
@@ -113,18 +119,6 @@ def _vector_signal(chunks: Sequence[ChunkMetadata], scores: LaneScores) -> tuple
     share = np.zeros(len(chunks))
     share[is_found] = min_max(raw[is_found])
     return raw, share
-
-
-def _keyword_signal(chunks: Sequence[ChunkMetadata], scores: LaneScores) -> tuple[Numbers, Numbers]:
-    """Return the lane's scores, and their shares of the best."""
-    raw = np.array([scores.get(chunk.id, 0.0) for chunk in chunks])
-    return raw, raw / (raw.max(initial=0.0) or 1.0)
-
-
-def _hierarchy_signal(question: ChunkQuestion, chunks: Sequence[ChunkMetadata]) -> list[float]:
-    paths = [tuple(chunk.titles) for chunk in chunks]
-    shares = {path: hierarchy_share(question, path) for path in set(paths)}
-    return [shares[path] for path in paths]
 
 
 def hierarchy_share(question: ChunkQuestion, titles: Sequence[str]) -> float:
@@ -150,12 +144,6 @@ def topic_share(question: ChunkQuestion, chunk: ChunkMetadata) -> float:
     if not question.terms:
         return 0.0
     return len(question.terms_in(chunk.labels)) / len(question.terms)
-
-
-def _modality_signal(question: str, chunks: Sequence[ChunkMetadata]) -> list[float]:
-    """Return 1 for chunks of the modality that the question asks for, else 0; 1 for all if it asks for none."""
-    wanted = {kind for kind, words in _MODALITY_WORDS.items() if words.search(question)}
-    return [float(not wanted or chunk.modality in wanted) for chunk in chunks]
 
 
 def _neighbour_signal(chunks: Sequence[ChunkMetadata], scores: Numbers) -> list[float]:

@@ -28,7 +28,6 @@ from sextant.domain.warnings import CodedWarning, distinct, word_warnings
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
-from sextant.retrievers.chunk_search.ranking import RankedChunk
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.cursor import ListingKey, Position
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
@@ -186,10 +185,14 @@ class ChunkSearch:
             await KnowledgeBases(self._database).require(scope)
         if not is_cached and len(ranking) <= _CACHED_CHUNKS:
             self._rankings.put((scope.user_id, checked.key, checked.moment), None, ranking)
+        cursor: str | None = None
+        if more:
+            last = Position(checked.moment, page[-1].score, UUID(page[-1].id))
+            cursor = checked.key.cursor(last)
         elapsed = milliseconds_since(started)
         found = ChunkSearchResponse(
             results=hits,
-            next_cursor=_cursor_after(checked, page[-1]) if more else None,
+            next_cursor=cursor,
             total=len(ranking),
             search_time_ms=elapsed,
             warnings=word_warnings(warnings, checked.query.language),
@@ -212,7 +215,14 @@ class ChunkSearch:
     def _check(self, scope: Scope, request: SearchRequest, now: datetime) -> _CheckedRequest:
         balanced = MetadataWeights.of(self._settings.chunk_search)
         weights = MetadataWeights.read(request.ranking, balanced)
-        query = self._query(scope, request)
+        limit = in_range(request.limit, "limit", most=MOST)
+        query = LaneQuery(
+            scope=scope,
+            text=check_question(request.query, self._settings.limits.question_chars),
+            limit=max(_OVERFETCH * limit, _MIN_CANDIDATES),
+            max_keywords=self._settings.retrieval.max_keywords,
+            filters=ChunkFilters.read(request.filters),
+        )
         given = request.bm25_rerank
         bm25 = self._settings.retrieval.bm25_rerank if given is None else given
         options = (weights, request.rerank, bm25)
@@ -235,16 +245,6 @@ class ChunkSearch:
         )
         return ranking, False
 
-    def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
-        limit = in_range(request.limit, "limit", most=MOST)
-        return LaneQuery(
-            scope=scope,
-            text=check_question(request.query, self._settings.limits.question_chars),
-            limit=max(_OVERFETCH * limit, _MIN_CANDIDATES),
-            max_keywords=self._settings.retrieval.max_keywords,
-            filters=ChunkFilters.read(request.filters),
-        )
-
     def _debug(
         self, checked: _CheckedRequest, ranking: ChunkRanking, elapsed: float
     ) -> dict[str, Any]:
@@ -262,7 +262,3 @@ class ChunkSearch:
             },
             "timings": {**ranking.timings, "total": elapsed},
         }
-
-
-def _cursor_after(checked: _CheckedRequest, last: RankedChunk) -> str:
-    return checked.key.cursor(Position(checked.moment, last.score, UUID(last.id)))

@@ -21,7 +21,7 @@ from sextant.domain.settings import EntitySearchSettings
 from sextant.domain.tasks import stop
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.protocols import Embedder, Vectors
+from sextant.models.protocols import Embedder
 from sextant.retrievers.lanes.lane import find_causes, log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore, Hop
 from sextant.stores.postgresql.watched import with_deadline
@@ -230,7 +230,15 @@ class EntityLanes:
 
     async def _meaning(self, found: EntityHits, question: EntityQuestion, named: _Named) -> None:
         vector = await self.embedder.embed_query(question.question)
-        _check_embedding_model(self.embedder, vector, question.stamp)
+        space, length = question.stamp.space, question.stamp.dimension
+        is_other = space is not None and space != self.embedder.name
+        if is_other or (length is not None and vector.shape != (length,)):
+            raise EmbeddingModelChanged(
+                f"The stored vectors come from {space or 'another model'} ({length} dimensions), "
+                f"but the question's from {self.embedder.name} ({'×'.join(map(str, vector.shape))}).",
+                next_step="Run `sextant reembed`, or set SEXTANT_EMBEDDING back.",
+                field="embedding",
+            )
         k = self.settings.candidates
         hits = await self.graph.entities_by_vector(question.scope, vector, k, question.only)
         near = [hit for hit in hits if hit.score > self.settings.threshold]
@@ -278,16 +286,3 @@ def _add_hits(
     others = [(hit.entity.id, hit.score) for hit in hits if hit.entity.id not in found.named]
     found.hits[lane] = [(entity.id, score) for entity in named] + others
     found.entities |= {entity.id: entity for entity in (*named, *(hit.entity for hit in hits))}
-
-
-def _check_embedding_model(embedder: Embedder, vector: Vectors, stamp: EntityStamp) -> None:
-    """Raise `EmbeddingModelChanged` if the stored vectors come from another model or have another length."""
-    length = stamp.dimension
-    is_other = stamp.space is not None and stamp.space != embedder.name
-    if is_other or (length is not None and vector.shape != (length,)):
-        raise EmbeddingModelChanged(
-            f"The stored vectors come from {stamp.space or 'another model'} ({length} dimensions), "
-            f"but the question's from {embedder.name} ({'×'.join(map(str, vector.shape))}).",
-            next_step="Run `sextant reembed`, or set SEXTANT_EMBEDDING back.",
-            field="embedding",
-        )

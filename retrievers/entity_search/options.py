@@ -142,12 +142,10 @@ def blend(
         for rank, ((key, raw), share) in enumerate(zip(hits, shares, strict=True), start=1):
             weight, value = weights[lane], float(share)
             signals.setdefault(key, {})[lane] = Share(raw, value, weight, weight * value, rank)
-    blended = [_blend(key, signal, bonus) for key, signal in signals.items()]
+    blended = list[Blended[Key]]()
+    for key, by_lane in signals.items():
+        agreeing = sum(signal.share > 0 for signal in by_lane.values())
+        extra = bonus * (agreeing - 1) if agreeing >= 2 else 0.0
+        score = sum(signal.contribution for signal in by_lane.values()) + extra
+        blended.append(Blended(key, by_lane, extra, score))
     return sorted(blended, key=lambda item: (-item.score, item.key))
-
-
-def _blend(key: Key, signals: Mapping[str, Share], bonus: float) -> Blended[Key]:
-    agreeing = sum(signal.share > 0 for signal in signals.values())
-    extra = bonus * (agreeing - 1) if agreeing >= 2 else 0.0
-    score = sum(signal.contribution for signal in signals.values()) + extra
-    return Blended(key, signals, extra, score)

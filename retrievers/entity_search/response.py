@@ -171,7 +171,15 @@ class Hit:
 
 def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool) -> EntityResult:
     """Return a hit as a result."""
-    one, signals = hit.entity, hit.blended.signals
+    one, signals, explanation = hit.entity, hit.blended.signals, None
+    if explain:
+        explanation = Explanation(
+            lanes={lane: LaneExplanation.model_validate(one) for lane, one in signals.items()},
+            bonus=hit.blended.bonus,
+            fused=hit.blended.score,
+            named=hit.named,
+            path=hit.path and GraphPath.model_validate(hit.path),
+        )
     shares = {lane: signals[lane].share if lane in signals else 0.0 for lane in LANES}
     return EntityResult(
         entity=EntityBody.model_validate(one),
@@ -181,21 +189,7 @@ def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool)
             RelatedEntity(entity=EntityName.model_validate(other), relation_type=kind)
             for other, kind in related
         ),
-        explanation=_explain_hit(hit) if explain else None,
-    )
-
-
-def _explain_hit(hit: Hit) -> Explanation:
-    path = hit.path
-    return Explanation(
-        lanes={
-            lane: LaneExplanation.model_validate(signal)
-            for lane, signal in hit.blended.signals.items()
-        },
-        bonus=hit.blended.bonus,
-        fused=hit.blended.score,
-        named=hit.named,
-        path=path and GraphPath.model_validate(path),
+        explanation=explanation,
     )
 
 

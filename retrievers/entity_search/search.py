@@ -26,7 +26,6 @@ from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.cursor import ListingKey, Position
 from sextant.retrievers.entity_search.lanes import (
     LANES,
-    EntityHits,
     EntityLanes,
     EntityQuestion,
     heaviest_relations,
@@ -91,7 +90,17 @@ class EntityRanker:
             found = await self.lanes.run(question)
         warnings = [*found.warnings, *notices]
         started = time.perf_counter()
-        hits = _fuse_lanes(found, weights, self.settings.entity_search.bonus)
+        by_lane = {lane: found.hits.get(lane, []) for lane in LANES}
+        hits = [
+            Hit(
+                found.entities[one.key],
+                one,
+                one.score,
+                path=found.paths.get(one.key),
+                named=one.key in found.named,
+            )
+            for one in blend(by_lane, weights.by_lane, self.settings.entity_search.bonus)
+        ]
         found.timings["fusion"] = milliseconds_since(started)
         if rerank:
             started = time.perf_counter()
@@ -122,20 +131,6 @@ class EntityRanker:
             replace(hits[index], score=score, rerank=scores.get(index)) for index, score in order
         ]
         return sorted(reranked, key=lambda hit: (-hit.score, hit.entity.id))
-
-
-def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list[Hit]:
-    blended = blend({lane: found.hits.get(lane, []) for lane in LANES}, weights.by_lane, bonus)
-    return [
-        Hit(
-            found.entities[one.key],
-            one,
-            one.score,
-            path=found.paths.get(one.key),
-            named=one.key in found.named,
-        )
-        for one in blended
-    ]
 
 
 # Rankings that are cached for all users, and for one; the latest of a search counts twice.
@@ -232,15 +227,34 @@ class EntitySearch:
             ranking = page.ranking
             report.timings = {} if page.is_cached else ranking.timings
             report.degraded = bool(ranking.warnings)
-            warnings = (*ranking.warnings, *await self._warn_of_filters(search.question))
+            warnings = list(ranking.warnings)
+            types = search.question.only.entity_types
+            unknown = types and await find_unknown_types(self._chunks, scope, types)
+            if unknown:
+                warnings.append(unknown)
         elapsed = milliseconds_since(started)
-        return _response(search, page, related, self._settings, warnings=warnings, elapsed=elapsed)
-
-    async def _warn_of_filters(self, question: EntityQuestion) -> tuple[CodedWarning, ...]:
-        """Return a warning of entity types in the filters that do not exist."""
-        types = question.only.entity_types
-        unknown = types and await find_unknown_types(self._chunks, question.scope, types)
-        return (unknown,) if unknown else ()
+        explain, last, debug = search.options.explain, page.last, None
+        if explain:
+            debug = SearchDebug(
+                constants=constants_of(self._settings, search.weights),
+                found=dict(ranking.found),
+                timings={**ranking.timings, "total": elapsed},
+                cached=page.is_cached,
+            )
+        cursor = last and search.key.cursor(Position(ranking.taken_at, last.score, last.entity.id))
+        language = language_of(search.question.question)
+        return SearchResponse(
+            results=tuple(
+                result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits
+            ),
+            total=len(page.hits),
+            query=search.question.question,
+            search_time_ms=round(elapsed),
+            next_cursor=cursor,
+            warnings=word_warnings(warnings, language) or None,
+            coded_warnings=tuple(warnings) or None,
+            debug=debug,
+        )
 
     async def _checked(
         self, query: str, scope: Scope, options: SearchOptions
@@ -269,8 +283,12 @@ class EntitySearch:
         rest, size = ranking.after(search.position), search.options.top_k
         last = rest[size - 1] if len(rest) > size else None
         hits = rest[:size]
-        if version != search.question.stamp.version:
-            hits = await self._refresh(search.question, hits)
+        if version != search.question.stamp.version and hits:
+            # Hits of an older ranking with their entities as they are now; without deleted ones.
+            ids = [hit.entity.id for hit in hits]
+            by_id = await self._load_entities(search.question.scope, ids)
+            found = (hit for hit in hits if hit.entity.id in by_id)
+            hits = [replace(hit, entity=by_id[hit.entity.id]) for hit in found]
         return _Page(hits, ranking, last, is_cached)
 
     async def _ranking(self, search: _CheckedEntitySearch) -> tuple[str, EntityRanking, bool]:
@@ -293,13 +311,6 @@ class EntitySearch:
             self._rankings.put((*latest[:2], taken_at), stamp.version, ranking)
             self._rankings.put(latest, stamp.version, ranking)
         return stamp.version, ranking, False
-
-    async def _refresh(self, question: EntityQuestion, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """Return hits of an older ranking with their entities as they are now; without deleted ones."""
-        if not hits:
-            return hits
-        by_id = await self._load_entities(question.scope, [hit.entity.id for hit in hits])
-        return [replace(hit, entity=by_id[hit.entity.id]) for hit in hits if hit.entity.id in by_id]
 
     async def _load_entities(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entity]:
         return {entity.id: entity for entity in await self._graph.get_entities(scope, ids)}
@@ -324,35 +335,3 @@ class EntitySearch:
             id_: [(by_id[other], type_) for other, type_ in types.items() if other in by_id]
             for id_, types in types_of.items()
         }
-
-
-def _response(
-    search: _CheckedEntitySearch,
-    page: _Page,
-    related: dict[UUID, list[tuple[Entity, str]]],
-    settings: Settings,
-    *,
-    warnings: tuple[CodedWarning, ...],
-    elapsed: float,
-) -> SearchResponse:
-    explain, ranking, last = search.options.explain, page.ranking, page.last
-    results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
-    debug = None
-    if explain:
-        debug = SearchDebug(
-            constants=constants_of(settings, search.weights),
-            found=dict(ranking.found),
-            timings={**ranking.timings, "total": elapsed},
-            cached=page.is_cached,
-        )
-    return SearchResponse(
-        results=tuple(results),
-        total=len(results),
-        query=search.question.question,
-        search_time_ms=round(elapsed),
-        next_cursor=last
-        and search.key.cursor(Position(ranking.taken_at, last.score, last.entity.id)),
-        warnings=word_warnings(warnings, language_of(search.question.question)) or None,
-        coded_warnings=warnings or None,
-        debug=debug,
-    )

@@ -141,9 +141,17 @@ class HybridRetriever(BaseRetriever):
         """
         started = time.perf_counter()
         request = self._request(query)
-        runs = await self._run(request)
+        lanes: list[Lane] = [
+            StoreVectorLane(self._store, self.options.min_similarity),
+            StoreKeywordLane(self._store.rows),
+        ]
+        runs = await run_lanes(lanes, request, self.options.lane_timeout)
+        await require_one(runs)
         timings = {run.name: run.milliseconds for run in runs}
-        items = self._fused(runs, timings)
+        fusing = time.perf_counter()
+        weights = {VECTOR: self.options.vector_weight, KEYWORD: self.options.keyword_weight}
+        items = fuse({run.name: run.hits for run in runs}, weights, self.options.rrf_k)
+        timings[_FUSION] = milliseconds_since(fusing)
         if not any(run.hits or run.error for run in runs) and not await self._store.rows.states():
             # The user is unknown, or `user_field` names the wrong field.
             self._warn(request, WarningCode.USER_WITHOUT_DOCUMENTS)
@@ -202,23 +210,6 @@ class HybridRetriever(BaseRetriever):
         request.warn(code)
         log_warning(CodedWarning(code))
 
-    async def _run(self, request: LaneQuery) -> list[LaneRun]:
-        """Run both lanes at the same time."""
-        lanes: list[Lane] = [
-            StoreVectorLane(self._store, self.options.min_similarity),
-            StoreKeywordLane(self._store.rows),
-        ]
-        runs = await run_lanes(lanes, request, self.options.lane_timeout)
-        await require_one(runs)
-        return runs
-
-    def _fused(self, runs: Sequence[LaneRun], timings: dict[str, float]) -> list[RetrievedItem]:
-        started = time.perf_counter()
-        weights = {VECTOR: self.options.vector_weight, KEYWORD: self.options.keyword_weight}
-        items = fuse({run.name: run.hits for run in runs}, weights, self.options.rrf_k)
-        timings[_FUSION] = milliseconds_since(started)
-        return items
-
     async def _reranked(
         self, request: LaneQuery, items: list[RetrievedItem], timings: dict[str, float]
     ) -> list[RetrievedItem]:
@@ -232,7 +223,12 @@ class HybridRetriever(BaseRetriever):
             )
             ids = [item.id for item in items]
             bm25 = BM25(self.options.bm25_k1, self.options.bm25_b)
-            return self._by_bm25(items, index.score(request.text, ids, bm25))
+            scores = index.score(request.text, ids, bm25)
+            given, weight = self.options.bm25_vector_weight, self.options.bm25_weight
+            if self.options.bm25_fusion == "rrf":
+                k = self.options.rrf_k
+                return rerank_rrf(items, scores, given_weight=given, weight=weight, k=k)
+            return rerank_linear(items, scores, lane=VECTOR, lane_weight=given, weight=weight)
         except TimeoutError:
             self._warn(request, WarningCode.BM25_BUILDING)
         except Exception as error:  # noqa: BLE001 - the order of RRF stands without it
@@ -241,14 +237,6 @@ class HybridRetriever(BaseRetriever):
         finally:
             timings[_BM25] = milliseconds_since(started)
         return items
-
-    def _by_bm25(self, items: list[RetrievedItem], scores: Sequence[float]) -> list[RetrievedItem]:
-        given, weight = self.options.bm25_vector_weight, self.options.bm25_weight
-        if self.options.bm25_fusion == "rrf":
-            return rerank_rrf(
-                items, scores, given_weight=given, weight=weight, k=self.options.rrf_k
-            )
-        return rerank_linear(items, scores, lane=VECTOR, lane_weight=given, weight=weight)
 
     def _log(
         self,
@@ -267,17 +255,14 @@ class HybridRetriever(BaseRetriever):
             timings=timings,
         )
         if self.options.debug:
-            self._log_steps(request, timings)
+            logger.info("hybrid search options: %s", self.options.model_dump())
+            for step, milliseconds in timings.items():
+                logger.info("hybrid search step %s took %.2f ms", step, milliseconds)
+            if request.keywords:
+                statement = self._store.rows.statement(request.keywords, request.limit)
+                logger.info("hybrid search keyword statement: %s", statement)
         if timings[_TOTAL] > self.options.slow_ms:
             logger.warning("%s：%.0f ms，%s", SLOW, timings[_TOTAL], milliseconds_of)
-
-    def _log_steps(self, request: LaneQuery, timings: Mapping[str, float]) -> None:
-        logger.info("hybrid search options: %s", self.options.model_dump())
-        for step, milliseconds in timings.items():
-            logger.info("hybrid search step %s took %.2f ms", step, milliseconds)
-        if request.keywords:
-            statement = self._store.rows.statement(request.keywords, request.limit)
-            logger.info("hybrid search keyword statement: %s", statement)
 
 
 def _as_document(item: RetrievedItem) -> Document:
@@ -308,8 +293,10 @@ class StoreVectorLane:
         try:
             found = await self.store.nearest(query.text, query.limit)
         except Exception as error:
-            if _is_about_dimensions(error):
-                reason, *_ = str(error).splitlines()  # the rest is SQL, with the question's vector
+            text = str(error)
+            is_expected = all(part in text for part in _EXPECTED)
+            if is_expected or any(words in text for words in _DIMENSIONS):
+                reason, *_ = text.splitlines()  # the rest is SQL, with the question's vector
                 raise EmbeddingModelChanged(
                     f"The question's vector does not have the length of the stored ones: {reason}.",
                     next_step="Open the vector store with the embedding model it was filled with.",
@@ -349,11 +336,4 @@ def document_item(document: Document, score: float) -> RetrievedItem:
         document_id=None if owner is None else str(owner),
         external_id=document.metadata.get("external_id"),
         metadata=document.metadata,
-    )
-
-
-def _is_about_dimensions(error: BaseException) -> bool:
-    message = str(error)
-    return any(words in message for words in _DIMENSIONS) or all(
-        part in message for part in _EXPECTED
     )

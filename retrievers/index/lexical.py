@@ -238,7 +238,13 @@ class LexicalIndex:
         for term in postings:
             scores[term.holders] += term.weights
         for word, others in other_terms(question):
-            self._add_synonyms(word, others, scores)
+            # A share of the word's idf goes to passages that hold a synonym of it and not the word.
+            share = np.zeros(self.passages, np.float32)
+            weight = _SYNONYM_WEIGHT * sum(map(self.information_of_term, word))
+            for other in others:
+                share[self._holding_all(other)] = weight
+            share[self._holding_all(word)] = 0
+            scores += share
         return LexicalMatch(
             postings=postings,
             scores=scores,
@@ -246,16 +252,6 @@ class LexicalIndex:
             unknown=(len(query_terms) - len(known)) * self.most_information,
             coded=[rows for code in codes if len(rows := self._holding(code))],
         )
-
-    def _add_synonyms(self, word: Terms, others: Sequence[Terms], scores: Floats) -> None:
-        """Add a share of a word's idf to passages that hold a synonym of it and not the word."""
-        share = np.zeros(self.passages, np.float32)
-        for other in others:
-            share[self._holding_all(other)] = _SYNONYM_WEIGHT * sum(
-                map(self.information_of_term, word)
-            )
-        share[self._holding_all(word)] = 0
-        scores += share
 
     def _holding_all(self, wanted: Terms) -> _Ints:
         """Return the passages that hold all of some terms."""

@@ -23,11 +23,9 @@ from sextant.domain.warnings import WarningCode, warn
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.passages import (
-    IndexedReport,
     PassageIndex,
     QueryVectors,
     ReportIndex,
-    ReportRows,
 )
 from sextant.retrievers.index.relations import Ints, RelationTypes
 from sextant.retrievers.index.walk import ScopeGraph, WalkIndex
@@ -88,10 +86,6 @@ class ScopeIndex:
             labels=stored.names,
             reports=reports,
         )
-
-    def rows_of_report(self, report: IndexedReport) -> ReportRows:
-        """Return the entities and passages of a report as rows of this index."""
-        return ReportRows.of(report.community, self.entities.halves, self.chunk_ids.halves)
 
 
 class ScopeIndexes:
@@ -241,6 +235,8 @@ def _graph(stored: StoredGraph, chunk_ids: Ids) -> ScopeGraph:
     relations = np.stack(
         [stored.relation_source, stored.relation_target, stored.relation_type], axis=1
     ).astype(np.int64)
+    stated = [stored.statement_relation.astype(np.int64), rows[stored.statement_chunk]]
+    statements = np.stack(stated, axis=1)  # relation and passage
     return ScopeGraph(
         passages=len(chunk_ids),
         entities=len(stored.entities),
@@ -249,14 +245,8 @@ def _graph(stored: StoredGraph, chunk_ids: Ids) -> ScopeGraph:
         titles=_distinct(pairs[titled]),
         relations=relations,
         relation_weights=stored.relation_weight.astype(np.float32),
-        statements=_statements(stored, rows),
+        statements=_distinct(statements[statements[:, 1] >= 0]),
     )
-
-
-def _statements(stored: StoredGraph, rows: Ints) -> Ints:
-    """Return (relation, passage) rows: which passages state which relations."""
-    pairs = np.stack([stored.statement_relation.astype(np.int64), rows[stored.statement_chunk]], 1)
-    return _distinct(pairs[pairs[:, 1] >= 0])
 
 
 def _distinct(pairs: Ints) -> Ints:

@@ -89,7 +89,10 @@ class WalkIndex:
         self.roles = SparseRows.of(owner, role, graph.passages)
         self._passages_of_role = SparseRows.of(role, owner, 2 * graph.entities)
         self.role_counts = np.bincount(role, minlength=2 * graph.entities)
-        self.weight = self._mention_weights()
+        preference = np.where(
+            self.title_count > 0, _TITLED_PREFERENCE / np.maximum(self.title_count, 1), 1.0
+        )
+        self.weight: Floats = (self.information * preference).astype(np.float32)
         total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
         self.entity_weight = total.astype(np.float32)
         self.leaving = self._leaving(graph, total)
@@ -127,7 +130,8 @@ class WalkIndex:
     def shares_of(self, passages: Rows) -> tuple[Rows, Rows, Floats]:
         """Return `mentions_of`, and for each mention the entity's share of the passage's mass."""
         owner, entity = self.mentions_of(passages)
-        return owner, entity, _ratio(self.weight[entity], self.entity_weight[passages[owner]])
+        whole = np.maximum(self.entity_weight[passages[owner]], TINY)
+        return owner, entity, (self.weight[entity] / whole).astype(np.float32)
 
     def titled_by(self, entity: int) -> Rows:
         """Return the passages that an entity titles."""
@@ -144,13 +148,6 @@ class WalkIndex:
         return self._passages_of_role.spread(
             roles, np.concatenate([by_mention, by_title]), self.passages
         )
-
-    def _mention_weights(self) -> Floats:
-        preference = np.where(
-            self.title_count > 0, _TITLED_PREFERENCE / np.maximum(self.title_count, 1), 1.0
-        )
-        weights: Floats = (self.information * preference).astype(np.float32)
-        return weights
 
     def _leaving(self, graph: ScopeGraph, total: npt.NDArray[np.float64]) -> Floats:
         """Return s / (s + constant), where s is the weight of a passage's entities except its own title."""
@@ -175,12 +172,6 @@ def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
     idf = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
     information: Floats = np.maximum(idf, 0.02).astype(np.float32)
     return information
-
-
-def _ratio(part: Floats, whole: Floats | np.float32) -> Floats:
-    """Return part / whole; 0 if the whole is 0."""
-    ratio: Floats = (part / np.maximum(whole, TINY)).astype(np.float32)
-    return ratio
 
 
 def _shares(

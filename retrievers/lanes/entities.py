@@ -85,16 +85,14 @@ async def _score_nearest(
 ) -> dict[UUID, float]:
     """Return the nearest entities by meaning with their cosines, and those by words with 1 / rank, which outranks it."""
     by_words = graph.entities_by_words(query.scope, query.keywords, _NEAREST)
-    by_meaning = (
-        _no_hits() if vector is None else graph.entities_by_vector(query.scope, vector, _NEAREST)
-    )
-    near, worded = await asyncio.gather(by_meaning, by_words)
+    near: list[EntityHit] = []
+    if vector is None:
+        worded = await by_words
+    else:
+        by_meaning = graph.entities_by_vector(query.scope, vector, _NEAREST)
+        near, worded = await asyncio.gather(by_meaning, by_words)
     scores = {hit.entity.id: hit.score for hit in near}
     return scores | {hit.entity.id: 1 / rank for rank, hit in enumerate(worded, start=1)}
-
-
-async def _no_hits() -> list[EntityHit]:
-    return []
 
 
 # The most relevant entities, of which the first ones start the neighbourhood; and how many are shown in all.

@@ -231,7 +231,8 @@ def _rank_by_findings(context: QueryContext, reports: Sequence[ScoredReport]) ->
     passages = relevance.copy()
     entities: Floats = np.zeros(len(index.entities), np.float32)
     if reports:
-        rows_of = [index.rows_of_report(one.report) for one in reports]
+        entity_ids, chunk_ids = index.entities.halves, index.chunk_ids.halves
+        rows_of = [ReportRows.of(one.report.community, entity_ids, chunk_ids) for one in reports]
         _add_findings(passages, reports, rows_of)
         members = np.concatenate([rows.members for rows in rows_of])
         scores = _repeat_scores(reports, [rows.members for rows in rows_of])

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.retrieval import RetrievedItem
-from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
@@ -158,11 +157,14 @@ class IndexLaneRunner:
         entity_seconds: float,
     ) -> list[LaneRun]:
         index, vector = await asyncio.gather(
-            self._read_index(query.scope), self._embed(query, timings)
+            detach_on_cancel(self.indexes.get(query.scope)), self._embed(query, timings)
         )
         with timings.measure(VECTOR):
             find_nearest = await self._nearest_finder(query, index, vector)
-        type_similarity = await self._type_similarity(index, vector)
+        type_similarity: Floats | None = None
+        if vector is not None:
+            shared = self.indexes.query_vectors(self.embedder)
+            type_similarity = await shared.type_similarity(index.types, vector)
         allowed = await self._allowed(query, index)
         named = link_question(index, query.text)
         nearest_entities: Mapping[int, float] = {}
@@ -212,11 +214,6 @@ class IndexLaneRunner:
             return lambda: found
         return lambda: index.passages.nearest(centred, count_nearest(len(index.chunk_ids)))
 
-    async def _type_similarity(self, index: ScopeIndex, vector: Vectors | None) -> Floats | None:
-        if vector is None:
-            return None
-        return await self.indexes.query_vectors(self.embedder).type_similarity(index.types, vector)
-
     async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
         if query.filters is None:
             return None
@@ -225,9 +222,6 @@ class IndexLaneRunner:
         allowed = np.zeros(len(index.chunk_ids), np.bool_)
         allowed[rows[rows >= 0]] = True
         return allowed
-
-    async def _read_index(self, scope: Scope) -> ScopeIndex:
-        return await detach_on_cancel(self.indexes.get(scope))
 
     async def _embed(self, query: LaneQuery, timings: LaneTimings) -> Vectors | None:
         with (

@@ -147,21 +147,17 @@ async def rerank(
     if not judgement.scores:
         return Reranked(list(items), judgement.warning)
     order = reorder(judgement.scores, [item.score for item in items])
-    return Reranked(
-        [
-            _apply_score(items[index], score, rank, judgement.scores[index])
-            if index < len(judgement.scores)
-            else rescore(items[index], score)
-            for rank, (index, score) in enumerate(order, start=1)
-        ]
-    )
-
-
-def _apply_score(item: RetrievedItem, score: float, rank: int, given: float) -> RetrievedItem:
-    """Return the item with the reranker's score, to which no lane contributes."""
-    lanes = {name: replace(lane, contribution=0.0) for name, lane in item.lanes.items()}
-    lanes[RERANK] = LaneScore(rank, given, contribution=score)
-    return replace(item, score=score, lanes=lanes)
+    reranked = list[RetrievedItem]()
+    for rank, (index, score) in enumerate(order, start=1):
+        item = items[index]
+        if index >= len(judgement.scores):
+            reranked.append(rescore(item, score))
+            continue
+        # No lane contributes to the reranker's score.
+        lanes = {name: replace(lane, contribution=0.0) for name, lane in item.lanes.items()}
+        lanes[RERANK] = LaneScore(rank, judgement.scores[index], contribution=score)
+        reranked.append(replace(item, score=score, lanes=lanes))
+    return Reranked(reranked)
 
 
 CHAT = "llm"
@@ -245,7 +241,19 @@ class ChatReranker:
             question=query,
             passages=prompts.number_texts(map(_beginning, texts)),
         )
-        marks = await self._request_marks(messages, len(texts))
+        # The call is charged even if it fails.
+        size = sum(estimate_tokens(text) for _, text in messages)
+        sent = Usage(1, size, estimated=True).of_model(self._chat.name)
+        try:
+            reply = marks_of(len(texts))
+            marks, usage = await self._chat.structured(messages, reply, patient=False)
+        except (ModelUnavailable, ModelOutputInvalid) as error:
+            charge(error.usage or sent)
+            raise
+        except asyncio.CancelledError:
+            charge(sent)
+            raise
+        charge(usage)
         given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
         if len(given) < _MIN_MARKED * len(texts):
             raise ModelOutputInvalid(
@@ -259,21 +267,6 @@ class ChatReranker:
                 },
             )
         return [_clamp_mark(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
-
-    async def _request_marks(self, messages: prompts.Messages, passages: int) -> Marks:
-        """Return the model's marks; the call is charged even if it fails."""
-        size = sum(estimate_tokens(text) for _, text in messages)
-        sent = Usage(1, size, estimated=True).of_model(self._chat.name)
-        try:
-            marks, usage = await self._chat.structured(messages, marks_of(passages), patient=False)
-        except (ModelUnavailable, ModelOutputInvalid) as error:
-            charge(error.usage or sent)
-            raise
-        except asyncio.CancelledError:
-            charge(sent)
-            raise
-        charge(usage)
-        return marks
 
 
 def _beginning(text: str) -> str:

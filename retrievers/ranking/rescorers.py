@@ -141,31 +141,23 @@ def boost_sentence_match(
     question: QuestionTerms, passages: Sequence[RetrievedItem], weight: float, candidates: int
 ) -> list[RetrievedItem]:
     """Return the passages as `SentenceMatch` orders them; the best score is 1 before and after."""
-    read = {
-        one.id: question.sentence_overlap(_headings(one), one.text) for one in passages[:candidates]
-    }
+    read = dict[str, float]()
+    for one in passages[:candidates]:
+        titles = [one.metadata.get("title") or "", *one.metadata.get("section_path", ())]
+        read[one.id] = question.sentence_overlap(" ".join(titles), one.text)
     if len(read) < 2:
         return list(passages)
     leader, second = nlargest(2, read, key=read.__getitem__)
     lead = read[leader] - read[second]
-    return list(passages) if lead < _MIN_LEAD else _raise_passage(passages, leader, lead, weight)
-
-
-def _raise_passage(
-    passages: Sequence[RetrievedItem], id_: str, lead: float, weight: float
-) -> list[RetrievedItem]:
-    """Return the passages in order after one has been raised; the best score is 1 at most."""
-    scored = [_boost_passage(one, lead, weight) if one.id == id_ else one for one in passages]
+    if lead < _MIN_LEAD:
+        return list(passages)
+    gain = weight * lead
+    told = {RESTATING: LaneScore(1, lead, weight, gain)}
+    scored = [
+        replace(one, score=one.score + gain, lanes={**one.lanes, **told})
+        if one.id == leader
+        else one
+        for one in passages
+    ]
     most = max(1.0, *(one.score for one in scored))
     return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
-
-
-def _boost_passage(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
-    gain = weight * lead
-    lanes = {**passage.lanes, RESTATING: LaneScore(1, lead, weight, gain)}
-    return replace(passage, score=passage.score + gain, lanes=lanes)
-
-
-def _headings(passage: RetrievedItem) -> str:
-    metadata = passage.metadata
-    return " ".join([metadata.get("title") or "", *metadata.get("section_path", ())])

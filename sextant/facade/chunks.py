@@ -106,10 +106,12 @@ class Chunks:
             neighbors: whether to add the chunks near each and linked to it.
             debug: whether to add the scores of each lane.
         """
+        from sextant.retrievers.chunk_search.hits import as_ranked
+
         warnings = list[CodedWarning]()
-        found = [one for one in items if one.kind is ItemKind.CHUNK]
+        best = [as_ranked(one) for one in items if one.kind is ItemKind.CHUNK]
         hits = (await self._opened()).hits
-        shown = await hits.of_mode(self._scope, found, warnings, neighbors=neighbors, debug=debug)
+        shown = await hits.of(self._scope, best, warnings, neighbors=neighbors, debug=debug)
         return shown, warnings
 
     async def structure(self, document_id: UUID | str) -> tuple[Section, ...]:
