@@ -1,55 +1,14 @@
-"""Recognise kinds of sentences (denials, definitions, abstentions) and the kind of answer to a question."""
+"""Recognise kinds of sentences: denials, definitions, abstentions, questions for yes or no."""
 
 from __future__ import annotations
 
 import re
 
-from sextant.text.characters import language_of, normalise, plain_of
+from sextant.text.characters import normalise, plain_of
 
-DATE, NUMBER, NAME, REASON = "date", "number", "name", "reason"
-_ASKED_KIND_FORMS = {
-    DATE: r"何时|什么时[候间]|哪天|哪一?[年月日]|几[年月日号点]|日期|\b(?:when|(?:what|which) (?:year|date|day|month|time|century))\b",
-    NUMBER: r"多少|几|多[大长高远久重宽深]|怎么收费|\bhow (?:many|much|long|old|far|fast|soon|quickly|early|tall|high|wide|deep|heavy|expensive|often|large|big)\b"
-    r"|\bwhat (?:percent\w*|number|age|price|size|port)\b",
-    NAME: r"\b(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|state|place|person)\b",
-    REASON: r"为什么|为何|\bwhy\b",
-}
-_ASKED_KINDS = {kind: re.compile(form) for kind, form in _ASKED_KIND_FORMS.items()}
 # "Is it paid when I leave?" asks for no date; "Do you know when …?" does.
-_POLAR = re.compile(
+POLAR = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|ha[sd]|have|can|could|will|would|shall|should|may|might|must)\b(?! you\b)"
-)
-# "What should I do when it rains?" asks for no date.
-_WHEN_BEHIND = re.compile(r"(\b(?:what|which|who|whom|whose|where|why|how)\b.{0,200}?)\bwhen\b")
-# "How long does it take?" asks for hours or years; a length in metres may answer it, too.
-_ASKS_HOW_LONG = re.compile(r"多久|多长时间|\bhow (?:long|fast|soon|quickly|early)\b")
-_SPAN = re.compile(
-    r"(?:\d|[一二两三四五六七八九十百千半数几]|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|few|half)\b)"
-    r"[ -]?(?:[多余个]|full |calendar |business |working )*"
-    r"(?:[年月周天日秒米]|星期|小时|钟头|分钟?|公里|(?:year|month|week|day|hour|minute|second|met(?:er|re)|mile|km|min|hr)s?\b|[hms]\b|ms\b|feet|ft\b)"
-)
-_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# 八角 and 统一 are no numbers.
-_NUMBER_WORD = re.compile(
-    r"[一二三四五六七八九十百千万亿半两]{2,}|[一二三四五六七八九十百千万亿半两几数][余多]?[年月日号时点分秒天周个人名位次元块升度种条件层楼岁代届米公克斤吨项级倍成家所台本篇勺根片颗只]"
-    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
-    r"|million|half|twice)\b"
-    r"|每[年月周天日季]|\b(?:annual|year|month|week|dai|hour|quarter)ly\b|\bevery (?:year|month|week|day)\b"
-)
-# "Article 8", 第八条 and 表一 are references to a place in a text, not numbers of something.
-_LABEL = re.compile(
-    r"第[\d零〇一二三四五六七八九十百千]+[条條章节節款项項编編篇页頁部分]|[图圖表注][\d一二三四五六七八九十]+(?![\d一二三四五六七八九十]*[个個张張项項])"
-    r"|^[^\w\n]*(?:\d{1,2}(?:\.\d{1,2})*|[一二三四五六七八九十]{1,3})[.、)]"
-    r"|\b(?:section|article|chapter|clause|paragraph|part|table|figure|page|note|item|step|appendix|exhibit|annex) \d+(?:\.\d+)*",
-    re.MULTILINE,
-)
-_DATE_FORM = re.compile(
-    r"\d{3,4}年|\d{1,2}月|\d{1,2}[日号点]|(?<![#/])\b(?:1\d{3}|20\d\d)\b|\d{1,2}:\d\d|世纪|centur|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-)
-_CAPITALISED = re.compile(r"\b[A-Z]\w+")
-_REASON_WORD = re.compile(
-    r"因|由于|所以|为了|导致|\b(?:because|due to|since|so that|in order to|therefore|caused?)\b"
 )
 _WHO = re.compile(r"\bwho(?:se|m)?\b|谁")
 REFERS_BACK = re.compile(r"\b(?:it|them|they|this|these)\b|[该其此]", re.IGNORECASE)
@@ -58,46 +17,6 @@ SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚"
 )
 """The commonest Chinese surnames of one character, simplified."""
-
-
-class AnswerType:
-    """The kind of answer that a question asks for.
-
-    Attributes:
-        kind: `DATE`, `NUMBER`, `NAME` or `REASON`; "" for none of them.
-    """
-
-    def __init__(self, question: str) -> None:
-        plain = plain_of(question)
-        kinds = () if _POLAR.match(plain) else _ASKED_KINDS.items()
-        asked = _WHEN_BEHIND.sub(r"\1", plain)
-        self.kind = next((kind for kind, form in kinds if form.search(asked)), "")
-        self._asks_how_long = _ASKS_HOW_LONG.search(plain) is not None
-        self._figures = set(_FIGURES.findall(plain))
-        self._asks_place = "第几" in plain
-        self._names = set(_CAPITALISED.findall(question))
-
-    @property
-    def is_quantity(self) -> bool:
-        """Return whether the answer is a number or a date."""
-        return self.kind in {NUMBER, DATE}
-
-    def is_in(self, text: str) -> bool | None:
-        """Return whether a text holds such an answer that is not in the question; None if that cannot be decided."""
-        plain = plain_of(text) if self._asks_place else _LABEL.sub(" ", plain_of(text))
-        new_figures = bool(set(_FIGURES.findall(plain)) - self._figures)
-        if self.kind == DATE:  # "one year after it is issued", "in 1998"
-            is_date = new_figures and _DATE_FORM.search(plain) is not None
-            return is_date or _SPAN.search(plain) is not None
-        if self.kind == NUMBER and self._asks_how_long:
-            return _SPAN.search(plain) is not None
-        if self.kind == NUMBER:
-            return new_figures or _NUMBER_WORD.search(plain) is not None
-        if self.kind == REASON:
-            return _REASON_WORD.search(plain) is not None
-        if self.kind == NAME and language_of(text) == "en":
-            return bool(set(_CAPITALISED.findall(text[1:])) - self._names)
-        return None
 
 
 def has_who(question: str) -> bool:
@@ -326,4 +245,4 @@ def affirm_question(question: str) -> str:
     """Return what a question for yes or no asks, as a yes says it; "" for another question."""
     plain = plain_of(question).rstrip(" ?？!！.。")
     asked = plain.rstrip("吗嘛")
-    return asked if asked != plain or _POLAR.match(plain) else ""
+    return asked if asked != plain or POLAR.match(plain) else ""

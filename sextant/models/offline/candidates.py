@@ -116,6 +116,8 @@ _POINTS_BELOW = re.compile(
     r"[:：]|[如以]下|下列|[下附]表|\b(?:below|following|follows?|table)\b", re.IGNORECASE
 )
 _INTRODUCES = re.compile(r"[:：][*_]*\s*$")
+_LABEL = re.compile(r"[^\n:：]{1,60}[:：](?=\s)")
+_BACK = re.compile(r"(?:this|these|those|it|they|such)\b|[该其此这]|上述", re.IGNORECASE)
 _RULE = re.compile(r"\s*\|[ :|-]+$")
 
 
@@ -176,7 +178,11 @@ def _opens(text: str, before: Sequence[Span], span: Span) -> bool:
 
 
 def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
-    """Return `spans`, ahead of each indented item the label it stands below: "`timeout`:" says what "300 by default" is of."""
+    """Return `spans`, ahead of each what says what it is of.
+
+    That is the label which an indented item stands below ("`timeout`:" of "300 by default"), and of the first the
+    opening of its line (`_find_opening`).
+    """
     completed = list[Span]()
     for span in spans:
         source, start, _ = span
@@ -184,8 +190,20 @@ def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> li
         label = (source, *find_label(text, start))
         if _INTRODUCES.search(text[label[1] : label[2]]):
             completed.append(label)
+        if span == spans[0] and (opening := _find_opening(text, start)):
+            completed.append((source, *opening))
         completed.append(span)
     return list(dict.fromkeys(completed))
+
+
+def _find_opening(text: str, start: int) -> tuple[int, int] | None:
+    """Return the label of the list item that a sentence goes on with, else the sentence before one that refers back."""
+    begin = text.rfind("\n", 0, start) + 1
+    mark = _MARK.match(text, begin, start)
+    if mark and (label := _LABEL.match(text, mark.end(), start)):
+        return label.span()
+    before = [one for one in quotable_spans(text) if begin <= one[0] and one[1] <= start]
+    return before[-1] if before and _BACK.match(text, start) else None
 
 
 def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
@@ -250,11 +268,10 @@ def _read_below(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         return
     if lines[0][0].lstrip().startswith("|"):
         yield from _read_rows(text, lines)
-    elif not _INTRODUCES.search(text[start:end]):
-        return
     elif lines[0][0].lstrip().startswith(FENCE):
-        yield from _read_code(lines)
-    else:
+        if not is_ended(text[start:end]):
+            yield from _read_code(lines)
+    elif _INTRODUCES.search(text[start:end]):
         yield from _read_items(lines)
 
 

@@ -45,9 +45,9 @@ from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.offline.wording import Paraphrases, is_question, respell, terms_of_question
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code
+from sextant.text.answer_types import AnswerType
 from sextant.text.characters import plain_of
 from sextant.text.orders import asks_of_orders, orders_answerer
-from sextant.text.statements import AnswerType
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
@@ -168,8 +168,10 @@ class ExtractiveAnswerer:
             return Extraction((), _quote(items, [ranking.best.span])[0])
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
-        completed = complete_labels(items, complete_notes(items, chosen))
-        return Extraction(_quote(items, completed), None)
+        completed = _quote(items, complete_labels(items, complete_notes(items, chosen)))
+        if not title and _lacks_value(question, items, completed):
+            return Extraction((), completed[0])
+        return Extraction(completed, None)
 
     def _estimate(self, ranking: Ranking) -> float:
         """Return the probability that the best sentence answers.
@@ -313,6 +315,15 @@ def find_title_that_answers(question: str, item: RetrievedItem) -> str:
     title, asked = section_of(item), AnswerType(question)
     names_it = names_code(question) and not find_unmentioned(question, [title])
     return title if names_it and asked.is_quantity and asked.is_in(title) else ""
+
+
+def _lacks_value(
+    question: str, items: Sequence[RetrievedItem], quotations: Sequence[Quotation]
+) -> bool:
+    """Return whether no quotation has an amount, a date or a phone number such as `question` asks for."""
+    heads = (head for one in quotations for head in table_heads(items[one.source]))
+    said = "\n".join([*dict.fromkeys(heads), *(one.sentence for one in quotations)])
+    return AnswerType(question).misses_value(said)
 
 
 def _read_behind(ranking: Ranking) -> list[Span]:

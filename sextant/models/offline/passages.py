@@ -40,6 +40,10 @@ _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 _REFERENCE = re.compile(r"[(（\[][\W\d_]*[)）\]]")
 # Bars and white space at the end of a row.
 _AROUND_BARS = "| \t\r\n\u3000"
+_LABEL_LINE = re.compile(r"(?m:^)(?![ \t]*(?:[-*+•·#>|]|```))[^\n:：]{1,40}[:：]")
+_LABEL_AND_VALUE = re.compile(
+    rf"{_LABEL_LINE.pattern}\n{{1,2}}(?![ \t]*(?:[-*+•·#>|]\s|{NUMBERED}|```))[^\n]{{1,60}}(?<![:：])"
+)
 _MOST_LINES = 6  # of code that is offered as one
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
@@ -51,7 +55,7 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
     Lines of code are grouped by `_cut_code`.
     """
     in_code, lines = False, list[tuple[int, int]]()
-    for start, end in [*sentence_spans(text), (len(text), len(text))]:
+    for start, end in [*_join_labels(text), (len(text), len(text))]:
         is_fence = text.startswith(FENCE, start)
         if lines and (is_fence or start == end or text.count("\n", lines[-1][1], start) > 1):
             yield from _cut_code(text, lines)
@@ -62,6 +66,23 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
             lines.append((start, end))
         else:
             yield from _read_sentence(text, start, end)
+
+
+def _join_labels(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences, a label that is a line together with the value on the next one: "Due date:", "4 April"."""
+    label: tuple[int, int] | None = None
+    for span in sentence_spans(text):
+        if label and _LABEL_AND_VALUE.fullmatch(text, label[0], span[1]):
+            yield label[0], span[1]
+            label = None
+            continue
+        if label:
+            yield label
+        label = span if _LABEL_LINE.fullmatch(text, *span) else None
+        if not label:
+            yield span
+    if label:
+        yield label
 
 
 def _cut_code(text: str, lines: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.statements import AnswerType
+from sextant.text.answer_types import AnswerType
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,15 @@ from sextant.text.statements import AnswerType
         ),
         ("When does the pass expire?", "date", "One year after it is issued.", "If it is unused."),
         ("How often is the pump checked?", "number", "It is checked annually.", "Staff check it."),
+        ("How tall is Ann Reed?", "number", "She is 1.8 m tall.", "She flew in 2019."),
+        ("发票的税率是多少？", "number", "税率为 6%。", "减除 60000 元。"),
+        ("最高能贷多少万元？", "number", "最高一百二十万元。", "应当在十五日内决定额度。"),
+        ("罐子有多重？", "number", "重 620 克。", "共 3 个。"),
+        ("多久检查一次？", "number", "每年检查一次。", "按规定检查。"),
+        ("When is it due?", "date", "Due date: 04/05/2023", "Due on receipt."),
+        ("客服电话是多少？", "contact", "电话 024-3187 6750", "端口为 5244，见 0.0.0.0:5244"),
+        ("What is Ann's phone number?", "contact", "(425) 555-0100", "ann@example.com"),
+        ("What is Ann's e-mail address?", "contact", "ann@example.com", "(425) 555-0100"),
         ("为什么停机？", "reason", "由于电源故障而停机。", "停机两小时。"),
     ],
 )
@@ -55,3 +64,29 @@ def test_what_is_answered_by_yes_or_no_asks_for_no_date() -> None:
 
 def test_a_number_of_the_question_answers_nothing() -> None:
     assert AnswerType("How many rooms has house 12?").is_in("House 12 is old.") is False
+
+
+@pytest.mark.parametrize(
+    ("question", "holds", "lacks"),
+    [
+        ("What does the plan cost?", "Plan | 10.00", "The plan is for teams."),
+        (
+            "What is the price of the kit?",
+            "| Kit | Price |\n| A | 12 |",
+            "| Kit | Rooms |\n| A | 12 |",
+        ),
+        ("专业版多少钱？", "专业版免费。", "此功能为专业版专享。"),
+        ("What is the salary of a clerk?", "A clerk gets €2,100.", "A clerk sorts 30 letters."),
+        ("When does it open?", "It opens at six.", "It opens soon."),
+    ],
+)
+def test_a_text_without_the_value_that_is_asked_for_misses_it(
+    question: str, holds: str, lacks: str
+) -> None:
+    asked = AnswerType(question)
+    assert not asked.misses_value(holds)
+    assert asked.misses_value(lacks)
+
+
+def test_where_no_value_is_asked_for_none_is_missed() -> None:
+    assert not AnswerType("What is a clerk?").misses_value("A clerk sorts letters.")

@@ -248,3 +248,49 @@ async def test_what_only_repeats_the_question_is_quoted_with_what_stands_below()
         "1 @ 28.90",
         "Total 41.40",
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("专业版多少钱？", "此插件为专业版专享插件。"),
+        ("What is the phone number of the library team?", "The library team answers on port 5244."),
+        ("How many holidays does a library clerk get?", "A library clerk gets a locker and a key."),
+    ],
+)
+async def test_what_lacks_the_value_that_is_asked_for_is_no_answer(
+    question: str, passage: str
+) -> None:
+    language = "zh" if question.startswith("专") else "en"
+    found = await ExtractiveAnswerer().extract(question, [item(passage)], language=language)
+    assert not found.quotations
+    assert found.nearest is not None
+    assert found.nearest.sentence == passage
+
+
+async def test_a_label_is_quoted_with_the_value_on_the_next_line() -> None:
+    bill = item("Bill B-118\n\nBilling Date:\n\n03/20/2031\n\nDue Date:\n\n04/04/2031")
+    found = await ExtractiveAnswerer().extract("When is bill B-118 due?", [bill], language="en")
+    assert "Due Date:\n\n04/04/2031" in [one.sentence for one in found.quotations]
+
+
+async def test_the_label_of_a_list_item_stands_ahead_of_a_later_sentence_of_it() -> None:
+    accounts = item(
+        "- 310 - Meetings: This is for refreshments of staff. They include suppers of night shifts.\n"
+        "- 320 - Printing: Cards and paper. Flyers do not belong here."
+    )
+    question = "Which account are suppers of a night shift for?"
+    found = await ExtractiveAnswerer().extract(question, [accounts], language="en")
+    assert [one.sentence for one in found.quotations][:2] == [
+        "310 - Meetings:",
+        "They include suppers of night shifts.",
+    ]
+
+
+async def test_a_sentence_that_refers_back_is_quoted_with_the_one_before_it() -> None:
+    passage = item("The press has a red lever. It stops the belt at once. Oil is changed in May.")
+    found = await ExtractiveAnswerer().extract("What stops the belt?", [passage], language="en")
+    assert [one.sentence for one in found.quotations][:2] == [
+        "The press has a red lever.",
+        "It stops the belt at once.",
+    ]

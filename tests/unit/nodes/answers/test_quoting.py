@@ -133,7 +133,7 @@ async def test_code_is_quoted_as_it_stands() -> None:
     [
         ("When was Relay 1.3.0 released?", "1.3.0 (2024-11-18)", "1.3.0 (2024-11-18): "),
         ("What is new in Relay 1.3.0?", "1.3.0 (2024-11-18)", ""),
-        ("When was Relay 1.3.0 released?", "Relay 1.3.0", ""),
+        ("Where was Relay 1.3.0 released?", "1.3.0 (2024-11-18)", ""),
     ],
 )
 async def test_a_title_that_has_the_date_asked_for_is_told_with_the_sentence(
