@@ -184,7 +184,10 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     """Read a page; `scanned` is what OCR has read on it."""
     lines = page.lines()
     read.texts[page.number] = page.text
+    misnamed = page.count_misnamed()
     is_unmapped = bool(lines) and not page.is_readable(lines)
+    if misnamed and limits.reads:  # without OCR, most letters are better than none
+        is_unmapped |= not read.scans or scanned is not None
     if is_unmapped:
         read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))
         lines = []
@@ -197,7 +200,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     if is_unmapped:
         read.unmapped.append(page.number)
     else:
-        read.unmapped_characters += page.unmapped
+        read.unmapped_characters += page.unmapped + misnamed
     if is_picture:
         read.pictured.append(page.number)
     tables = _find_tables(page, lines, CellBudget(limits)) if lines else []

@@ -56,8 +56,9 @@ _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of
 _GAP = 1.5  # in sizes of letters: one that no justified line has
 
 _UNPRINTABLE = 0.02  # of the characters, at most
-# `ThaŶk Ǉou`: fonts that name glyphs by their numbers have capitals of far alphabets inside of words.
-_MISNAMED = re.compile(f"[a-zß-ɏ][{''.join(filter(str.isupper, map(chr, range(0x100, 0x250))))}]")
+# `ThaŶk`, `caլſes`: fonts that name glyphs by numbers have capitals and letters of other alphabets inside of words.
+_CAPITALS = "".join(filter(str.isupper, map(chr, range(0x100, 0x250))))
+_MISNAMED = re.compile(f"[a-zß-ɏ](?:[{_CAPITALS}]|[\u0530-\u1cff]+(?=[a-zß-ɏ]))")
 _MOST_MISNAMED = 0.1  # of the words
 
 _TURN = 0.02  # the slope of letters that do not stand upright
@@ -191,8 +192,6 @@ class Page:
 
         PDFium takes unmapped codes for characters; among wrong characters some are always unprintable.
         """
-        if len(_MISNAMED.findall(self.text)) > _MOST_MISNAMED * len(self._starts):
-            return False
         unknown = sum(
             raw.FPDFText_HasUnicodeMapError(self._text, (run.start + run.end) // 2) == 1
             for run in (line.runs[0] for line in lines)
@@ -201,6 +200,11 @@ class Page:
             return True
         text = "".join(run.text for line in lines for run in line.runs)
         return sum(not char.isprintable() for char in text) <= _UNPRINTABLE * len(text)
+
+    def count_misnamed(self) -> int:
+        """Return how many letters inside of words are of other alphabets, if they are too many to be meant; else 0."""
+        found = len(_MISNAMED.findall(self.text))
+        return found if found > _MOST_MISNAMED * len(self._starts) else 0
 
     def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float, Sequence[Word]]]:
         """Yield each character of a line with the middle of its box, and the word that begins with it.

@@ -839,13 +839,14 @@ class TestRefused:
     def test_radicals_are_the_ideographs_that_they_look_like(self) -> None:
         assert prose(read([[PdfText(70, 700, "⽤户⻛险⻚", 12)]])) == ["用户风险页"]
 
-    def test_letters_with_a_wrong_meaning_are_refused(self) -> None:
-        content = write_pdf(
-            [[PdfText(70, 700, "\u0100The gate opeŶs for ǁalkiŶg aŶd cyĐliŶg at siǆ.")]]
-        )
+    def test_letters_with_a_wrong_meaning_are_left_to_ocr_or_counted(self) -> None:
+        text = "The gate opeŶs for ǁalkiŶg aŶd cyĐliŶg at siǆ."
+        content = write_pdf([[PdfText(70, 700, f"\u0100{text}")]])
 
-        with pytest.raises(FileEmpty, match="which letters"):
-            parse(content, LIMITS)
+        parsed = parse(content, LIMITS)
+        assert prose(parsed)[0].endswith("at siǆ.")
+        assert tuple(map(str, parsed.warnings)) == ("5 unreadable characters",)
+        assert not parse(content, Limits(reads=True)).blocks
 
     def test_some_letters_without_meaning_are_counted(self) -> None:
         parsed = read([[*lines(["The gate opens at six."]), PdfText(70, 700, "每天\0点关门。")]])
