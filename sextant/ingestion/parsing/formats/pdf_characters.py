@@ -8,14 +8,15 @@ import re
 import struct
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.ingestion.parsing.formats.pdf_lines import FILLER, SMALL, PdfBox
+from sextant.ingestion.parsing.formats.pdf_lines import FILLER, SMALL, PdfBox, contains
+from sextant.ingestion.parsing.formats.stories import read_symbol
 from sextant.ingestion.parsing.lines import is_monospaced
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
@@ -33,6 +34,22 @@ _ACCENTS = dict(
 )
 _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
 _DOTTED = {"ı": "i", "ȷ": "j"}
+_WINGDINGS = re.compile(r"wingdings(?![ -]?[23])", re.IGNORECASE)
+_SIGN = re.compile(
+    r"[\uf020-\uf0ff☐□❑]|(?<!\S)[A-Za-z\xa1-\xff](?!\S)"
+)  # of a symbol font, perhaps
+# PDFium puts a mark in place of a hyphen at a line's end, and another in place of what has no meaning.
+# Fonts draw one glyph for an ideograph and for a radical of its shape, and many files name the radical: ⾒積, ⻛险.
+_RADICALS = "⺟⺠⺩⺼⻁⻄⻅⻆⻉⻊⻋⻑⻓⻔⻗⻘⻙⻚⻛⻜⻝⻡⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳"
+_IDEOGRAPHS = "母民王月虎西见角贝足车長长门雨青韦页风飞食首马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟"
+MARKS = str.maketrans(
+    {"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"}
+    | {
+        chr(radical): unicodedata.normalize("NFKC", chr(radical))
+        for radical in range(0x2F00, 0x2FD6)
+    }
+    | dict(zip(_RADICALS, _IDEOGRAPHS, strict=True))
+)
 
 
 def bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
@@ -73,6 +90,25 @@ class Characters:
             return None
         box = self._boxes[0]
         return PdfBox(box.left, box.bottom, box.right, box.top)
+
+    def read_signs(self, text: str, ticks: Sequence[PdfBox] = ()) -> str:
+        """Return a page's text with the boxes, ticks and bullets that fonts like Wingdings draw for letters.
+
+        Boxes to be ticked that are drawn below a form field, one of `ticks`, are no part of it.
+        """
+
+        def read(found: re.Match[str]) -> str:
+            sign = self._sign(found[0], found.start())
+            box = self.box(found.start()) if ticks and sign in "☐□❑" else None
+            return " " if box and any(contains(tick, box) for tick in ticks) else sign
+
+        return _SIGN.sub(read, text)
+
+    def _sign(self, char: str, index: int) -> str:
+        font = self._font(index).rpartition("+")[2]
+        is_symbol = char >= "\uf020" and font.startswith(("Symbol", "KingsoftSign"))
+        sign = read_symbol(ord(char), font) if is_symbol or _WINGDINGS.match(font) else ""
+        return sign if len(sign) == 1 else char
 
     def compose_accents(self, text: str) -> str:
         """Return a page's text with the accents that are drawn over letters as parts of these: `ä` for `a¨`."""
@@ -121,10 +157,13 @@ class Characters:
 
     def weight(self, index: int) -> tuple[bool, bool]:
         """Return whether a character is bold, and whether those of its font are all as wide."""
+        name = self._font(index)
+        return _is_bold(name, _font_weight(self._text, index)), is_monospaced(name)
+
+    def _font(self, index: int) -> str:
         self._name.value = b""
         _font_info(self._text, index, self._name, _NAME_BYTES, None)
-        name = self._name.value.decode(errors="ignore")
-        return _is_bold(name, _font_weight(self._text, index)), is_monospaced(name)
+        return self._name.value.decode(errors="ignore")
 
 
 def find_letter(text: str, start: int, end: int) -> int:

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from unicodedata import normalize
 
 import pypdfium2 as pdfium
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Paragraph, TextKind, Word
 from sextant.ingestion.parsing.formats.pdf_characters import (
+    MARKS,
     Characters,
     angle_of_text,
     find_letter,
@@ -65,14 +65,6 @@ _TURN = 0.02  # the slope of letters that do not stand upright
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
-# Fonts draw one glyph for an ideograph and for a radical of its shape, and many files name the radical: ⾒積, ⻛险.
-_RADICALS = "⺟⺠⺩⺼⻁⻄⻅⻆⻉⻊⻋⻑⻓⻔⻗⻘⻙⻚⻛⻜⻝⻡⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳"
-_IDEOGRAPHS = "母民王月虎西见角贝足车長长门雨青韦页风飞食首马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟"
-_MARKS = str.maketrans(
-    {"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"}
-    | {chr(radical): normalize("NFKC", chr(radical)) for radical in range(0x2F00, 0x2FD6)}
-    | dict(zip(_RADICALS, _IDEOGRAPHS, strict=True))
-)
 
 
 class Page:
@@ -161,7 +153,7 @@ class Page:
     def lines(self) -> list[PdfLine]:
         """Return its lines in the order in which the file draws them, cut at wide gaps."""
         text = self._characters()
-        plain, first = text.translate(_MARKS), 0
+        plain, first = text.translate(MARKS), 0
         self._has_leftward = _LEFTWARD.search(text) is not None
         self._find_words(text, plain)
         self._shiftable = find_shiftable(plain, self._starts, self._spans)
@@ -260,7 +252,8 @@ class Page:
             codes = (raw.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else "\uffff" for code in codes)
             self.unmapped = text.count("\uffff")
-        if (composed := self._chars.compose_accents(text)) != text:
+        signs = self._chars.read_signs(text, [box for _, box in self._ticks])
+        if (composed := self._chars.compose_accents(signs)) != text:
             self.text = composed
         return composed
 

@@ -23,13 +23,16 @@ LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
 PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
 # Signs of the symbol fonts (Wingdings, Symbol), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
 _WINGDINGS = {
-    0x6E: "■", 0x6F: "☐", 0x6C: "●", 0x71: "❑", 0x78: "☒", 0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
-    0xE0: "→", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+    0x28: "☎", 0x2A: "✉", 0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x75: "◆", 0x76: "❖", 0x78: "☒", 0x9F: "•",
+    0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xAB: "★", 0xD8: "➢", 0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓",
+    0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+    **dict(zip(range(0x81, 0x8B), "①②③④⑤⑥⑦⑧⑨⑩", strict=True)),
+    **dict(zip(range(0x8C, 0x96), "❶❷❸❹❺❻❼❽❾❿", strict=True)),
 }  # fmt: skip
-_SYMBOLS = {
-    0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAE: "→", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•",
-    0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xBC: "…", 0xC5: "⊕", 0xCE: "∈", 0xD6: "√", 0xE5: "∑",
-}  # fmt: skip
+_SYMBOLS = dict(
+    enumerate("ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑", 0xA1)
+) | {0xF1: "〉", 0xF2: "∫"}
+_USUAL = frozenset("•▪●■☐☒☑✓✗→➢√×÷±≤≥≠≈°")  # of a font that is not known
 _GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
     zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
 )
@@ -52,11 +55,12 @@ class Look:
 def read_symbol(code: int, font: str) -> str:
     """Return the sign that a character of a symbol font draws, "" where we know none in Unicode."""
     name, low = font.lower(), code & 0xFF
-    if name.startswith("symbol"):
+    if name.startswith(("symbol", "kingsoftsign")):
         return _SYMBOLS.get(low) or _GREEK.get(chr(low), chr(low) if low < 0x7F else "")
     if "dings" in name:
         return _WINGDINGS.get(low, "")
-    return chr(code) if code < 0xF000 else _WINGDINGS.get(low) or _SYMBOLS.get(low) or chr(code)
+    sign = _WINGDINGS.get(low) or _SYMBOLS.get(low)
+    return sign if code >= 0xF000 and sign in _USUAL else chr(code)
 
 
 def without_page_numbers(text: str) -> str:

@@ -836,6 +836,12 @@ class TestRefused:
         with pytest.raises(FileEmpty, match="which letters"):
             parse(content, LIMITS)
 
+    def test_letters_of_a_font_of_signs_are_these_signs(self) -> None:
+        content = write_pdf([[PdfText(70, 700, "x", mono=True), PdfText(84, 700, "paid by card")]])
+        content = content.replace(b"/BaseFont/Courier", b"/BaseFont/Wingdings")
+
+        assert prose(parse(content, LIMITS)) == ["☒ paid by card"]
+
     def test_radicals_are_the_ideographs_that_they_look_like(self) -> None:
         assert prose(read([[PdfText(70, 700, "⽤户⻛险⻚", 12)]])) == ["用户风险页"]
 
