@@ -209,7 +209,8 @@ def is_too_long(error: BaseException) -> bool:
         or (
             status in (400, 422, 500)
             and _TOO_LONG.search(words_of(error)) is not None
-            and not _is_about_answers(error)
+            # A refusal that is about the limit of answers tells no length of the context.
+            and not (context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)))
         )
     )
 
@@ -217,11 +218,6 @@ def is_too_long(error: BaseException) -> bool:
 def is_filtered(error: BaseException) -> bool:
     """Return whether a content filter stopped the prompt or the answer."""
     return status_of(error) in (None, 400, 403) and _FILTERED.search(words_of(error)) is not None
-
-
-def _is_about_answers(error: BaseException) -> bool:
-    """Return whether a refusal is about the limit of answers, and tells no length of the context."""
-    return context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)) is not None
 
 
 def context_of(error: BaseException) -> int | None:
@@ -260,17 +256,14 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
     elif (status := status_of(error)) is not None:
         refused = _refusal_error(error, status, service)
     else:
-        return _without_answer(error, service) or _unforeseen_error(error, service)
+        unanswered = _without_answer(error, service)
+        if unanswered is None and isinstance(error, _NOT_OF_THE_API):
+            _log.warning("%s: what it answered cannot be read: %r", service.label, error)
+            unanswered = service.error(ModelUnavailable, wordings.UNREADABLE)
+        detail = _detail(error, service.secret)
+        return unanswered or service.error(ModelUnavailable, wordings.FAILED, detail=detail)
     refused.usage = Usage(1)  # providers bill answers, not errors
     return refused
-
-
-def _unforeseen_error(error: Exception, service: Service) -> SextantError:
-    """Return the typed error for an answer that cannot be read, or an error within a stream."""
-    if isinstance(error, _NOT_OF_THE_API):
-        _log.warning("%s: what it answered cannot be read: %r", service.label, error)
-        return service.error(ModelUnavailable, wordings.UNREADABLE)
-    return service.error(ModelUnavailable, wordings.FAILED, detail=_detail(error, service.secret))
 
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:

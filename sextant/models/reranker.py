@@ -246,11 +246,12 @@ class LocalReranker:
         pairs = [(query, text) for text in texts]
         fast = await self._local.run(is_on_accelerator)
         size = _LOCAL_BATCH_ON_ACCELERATOR if fast else _LOCAL_BATCH
-        scored = await in_batches(self._predicted, pairs, size=size, at_once=1)
-        return [score for batch in scored for score in batch]
 
-    async def _predicted(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return await self._local.run(lambda model: _predict(model, pairs))
+        async def predict(batch: Sequence[tuple[str, str]]) -> list[float]:
+            return await self._local.run(lambda model: _predict(model, batch))
+
+        scored = await in_batches(predict, pairs, size=size, at_once=1)
+        return [score for batch in scored for score in batch]
 
 
 def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa: ANN401

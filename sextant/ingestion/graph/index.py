@@ -30,7 +30,7 @@ from sextant.ingestion.graph.extraction.chunk_evidence import (
 from sextant.ingestion.graph.extraction.extract_terms import Term
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagger
 from sextant.ingestion.workers import GroupCommit
-from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.extraction import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.record import GraphRecord
@@ -152,7 +152,8 @@ async def _add_documents(
 ) -> None:
     """Add the evidence of documents, and the links between their names and all passages."""
     aliases = [row for one in documents for row in one.evidence.aliases]
-    fresh = [alias for alias in map(_alias_of, aliases) if known.add(alias)]
+    named = [EntityAlias(row.entity_id, row.name) for row in aliases]
+    fresh = [alias for alias in named if known.add(alias)]
     passages = [passage for one in documents for passage in one.texts]
     mentions = [row for one in documents for row in one.evidence.mentions]
     mentions += await asyncio.to_thread(_links, known.trie, passages)
@@ -210,10 +211,6 @@ async def link_names(writer: GraphWriter, fresh: Sequence[EntityAlias]) -> None:
 
 def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:
     return list(links(trie, chunks))
-
-
-def _alias_of(row: AliasRow) -> EntityAlias:
-    return EntityAlias(row.entity_id, row.name)
 
 
 def _normal(alias: EntityAlias) -> EntityAlias:

@@ -36,7 +36,6 @@ from sextant.stores.graph.community_hierarchy import (
     Change,
     Follows,
     HierarchyStore,
-    StoredCommunity,
 )
 from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.neo4j.projector import open_projector, read_progress
@@ -125,7 +124,10 @@ class GraphUpkeep:
             embedded, unembedded = 0, tuple[CodedWarning, ...]()
             try:
                 embedded = await self._embed_entities(scope, report)
-                unembedded = await self._warn_of_unembedded(scope)
+                if left := await self._vectors.count_to_embed(scope):
+                    most = self._settings.entity_vectors
+                    params = {"entities": count(left, "entity"), "most": most}
+                    unembedded = (CodedWarning(WarningCode.ENTITIES_WITHOUT_VECTOR, params),)
             except ModelUnavailable as error:
                 missing = error
             done = Refreshed()
@@ -135,7 +137,10 @@ class GraphUpkeep:
                     done = await self._refresh_communities(scope, report, full=full)
             if missing is None:
                 await self._embed_reports(scope, report)
-        await self._project(scope, report)
+        # To Neo4j, if the settings name a server.
+        async with open_projector(self._database) as projector:
+            if projector is not None and await read_progress(self._database, scope) is not None:
+                await projector.sync(scope, lambda rows: report("projection", rows, 0))
         if missing is not None:
             raise missing
         warnings = resolved.warnings + unembedded + done.coded_warnings
@@ -167,14 +172,6 @@ class GraphUpkeep:
             await self._vectors.index_if_large(scope)
         return done
 
-    async def _warn_of_unembedded(self, scope: Scope) -> tuple[CodedWarning, ...]:
-        """Return a warning with the number of entities beyond the limit of vectors, if any."""
-        left = await self._vectors.count_to_embed(scope)
-        if not left:
-            return ()
-        params = {"entities": count(left, "entity"), "most": self._settings.entity_vectors}
-        return (CodedWarning(WarningCode.ENTITIES_WITHOUT_VECTOR, params),)
-
     async def _embed_reports(self, scope: Scope, report: OnStage) -> None:
         done = 0
         while texts := await self._communities.to_embed(scope, _EMBEDDED_AT_ONCE):
@@ -184,12 +181,6 @@ class GraphUpkeep:
             await self._communities.store_vectors(scope, texts, vectors)
             done += len(texts)
             report("report vectors", done, 0)
-
-    async def _project(self, scope: Scope, report: OnStage) -> None:
-        """Copy the changes to Neo4j if the settings name a server."""
-        async with open_projector(self._database) as projector:
-            if projector is not None and await read_progress(self._database, scope) is not None:
-                await projector.sync(scope, lambda rows: report("projection", rows, 0))
 
     async def _load_model(self) -> None:
         await self._embedder.warm_up()
@@ -202,7 +193,11 @@ class GraphUpkeep:
         moment = await self._hierarchy.moment(scope)
         arrays = await self._record.arrays(scope)
         follows, stored = await self._hierarchy.read(scope)
-        old = _groups(arrays, stored)
+        old = list[CommunityGroup]()
+        for one in stored:  # without members that are gone
+            positions = arrays.entity_indices_of(one.members).astype(np.int64)
+            members = np.sort(positions[positions >= 0])
+            old.append(CommunityGroup(one.id, one.level, one.parent_id, members))
         network = await asyncio.to_thread(network_of, arrays)
         groups, now, full_run = await asyncio.to_thread(
             _next, arrays, network, old, None if full else follows
@@ -238,17 +233,6 @@ def _next(
     built = build(network, arrays, old)
     best = modularity(network, top(built, network.size))
     return built, Follows(arrays.version, len(network.source), best), True
-
-
-def _groups(arrays: GraphArrays, stored: Sequence[StoredCommunity]) -> list[CommunityGroup]:
-    """Return stored communities with the indices of their members; members that are gone are left out."""
-    groups = []
-    for one in stored:
-        positions = arrays.entity_indices_of(one.members).astype(np.int64)
-        groups.append(
-            CommunityGroup(one.id, one.level, one.parent_id, np.sort(positions[positions >= 0]))
-        )
-    return groups
 
 
 def _changes(

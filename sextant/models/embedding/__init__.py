@@ -5,7 +5,6 @@ from __future__ import annotations
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import PACKAGED_EMBEDDING, Settings
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.models.protocols import Embedder
 
 __all__ = ["build_embedder"]
 
@@ -20,23 +19,19 @@ def build_embedder(settings: Settings) -> CachedEmbedder:
     Raises:
         SettingsInvalid: the setting has none of its three forms.
     """
-    return CachedEmbedder(_build_uncached(settings), _CACHED_QUESTIONS)
-
-
-def _build_uncached(settings: Settings) -> Embedder:
     scheme, _, model = settings.embedding.partition(":")
     if settings.embedding == PACKAGED_EMBEDDING:
         from sextant.models.embedding.packaged import PackagedEmbedder
 
-        return PackagedEmbedder()
+        return CachedEmbedder(PackagedEmbedder(), _CACHED_QUESTIONS)
     if scheme == "sentence-transformers" and model:
         from sextant.models.embedding.local import LocalEmbedder
 
-        return LocalEmbedder(model)
+        return CachedEmbedder(LocalEmbedder(model), _CACHED_QUESTIONS)
     if scheme == "openai" and model:
         from sextant.models.embedding.remote import RemoteEmbedder
 
-        return RemoteEmbedder(model, settings)
+        return CachedEmbedder(RemoteEmbedder(model, settings), _CACHED_QUESTIONS)
     raise SettingsInvalid(
         f"The embedding model {settings.embedding!r} is of no known form.",
         next_step=f"Set SEXTANT_EMBEDDING to `{PACKAGED_EMBEDDING}`, "

@@ -105,7 +105,15 @@ def _leiden(network: Network) -> npt.NDArray[np.int64]:
         seed=20_190_326,  # any number
     )
     rows = np.array(
-        [(one.level, one.cluster, _or_none(one.parent_cluster), int(one.node)) for one in found],
+        [
+            (
+                one.level,
+                one.cluster,
+                -1 if one.parent_cluster is None else one.parent_cluster,
+                int(one.node),
+            )
+            for one in found
+        ],
         np.int64,
     )
     return rows[np.lexsort((rows[:, 3], rows[:, 1], rows[:, 0]))]
@@ -122,10 +130,6 @@ def is_outdated(
 def top(groups: Sequence[CommunityGroup], size: int) -> Indices:
     """Return for each entity the index of its community among those of level 0; -1 for none."""
     return labels([group.members for group in groups if group.level == 0], size)
-
-
-def _or_none(cluster: int | None) -> int:
-    return -1 if cluster is None else cluster
 
 
 def leaves_of(groups: Sequence[CommunityGroup]) -> list[int]:

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
@@ -120,7 +121,10 @@ class ReportWriter:
             return report
 
     async def _ask(self, material: Material) -> CommunityReport:
-        sources = list(self._fit_sources(material))
+        # As many sources as fit into the prompt.
+        candidates = list(material.sources())
+        sizes = accumulate(estimate_tokens(one.text) for one in candidates)
+        sources = candidates[: sum(size <= self._tokens for size in sizes)]
         names = ", ".join(distinct_names(material.evidence.names)[:_NAMES])
         prompt = REPORT.messages(
             material.evidence.language,
@@ -129,35 +133,20 @@ class ReportWriter:
         )
         # Without retries, since the lock of the graph's update is held meanwhile.
         written, _ = await self._chat.structured(prompt, _Written, patient=False)
-        findings = tuple(_keep_cited(written.findings, sources))
+        findings = list[Finding]()
+        for one in written.findings:  # those that name sources, with the passages of these
+            named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]
+            chunks = dict.fromkeys(chunk_id for source in named for chunk_id in source.chunk_ids)
+            if one.text.strip() and named:
+                findings.append(Finding(one.text.strip(), tuple(chunks)))
         if not (findings and written.title.strip() and written.summary.strip()):
             note = f"{self._chat.name} gave no title, no summary or no finding with a source."
             return await self._extract_report(material, note)
         rated = min(10.0, max(0.0, written.rating))
         return CommunityReport(
-            written.title.strip(), written.summary.strip(), findings, rated, self._chat.name
+            written.title.strip(), written.summary.strip(), tuple(findings), rated, self._chat.name
         )
-
-    def _fit_sources(self, material: Material) -> Iterator[Finding]:
-        """Yield as many sources as fit into the prompt."""
-        tokens_left = self._tokens
-        for source in material.sources():
-            tokens_left -= estimate_tokens(source.text)
-            if tokens_left < 0:
-                return
-            yield source
 
     async def _extract_report(self, material: Material, note: str) -> CommunityReport:
         report = await asyncio.to_thread(extractive_report, material.evidence)
         return replace(report, note=note)
-
-
-def _keep_cited(
-    written: Sequence[_WrittenFinding], sources: Sequence[Finding]
-) -> Iterator[Finding]:
-    """Yield the findings that name sources, with the passages of these."""
-    for one in written:
-        named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]
-        chunks = tuple(dict.fromkeys(chunk_id for source in named for chunk_id in source.chunk_ids))
-        if one.text.strip() and named:
-            yield Finding(one.text.strip(), chunks)

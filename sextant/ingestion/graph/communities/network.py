@@ -69,7 +69,9 @@ def network_of(arrays: GraphArrays) -> Network:
     - the title of a passage and the names in it: the number of passages.
     """
     size = len(arrays.entities)
-    by_chance = _is_type(arrays, CO_OCCURS)
+    by_chance = np.zeros(len(arrays.relation_type), np.bool_)
+    if CO_OCCURS in arrays.relation_types:
+        by_chance = np.equal(arrays.relation_type, arrays.relation_types.index(CO_OCCURS))
     stated, shared = _relations(arrays, ~by_chance), _relations(arrays, by_chance)
     linked = _links(arrays)
     parts = (stated, shared, linked)
@@ -122,12 +124,6 @@ def runs(label: Indices) -> Iterator[tuple[int, slice]]:
     for end in ends.tolist():
         yield int(label[start]), slice(start, end)
         start = end
-
-
-def _is_type(arrays: GraphArrays, relation_type: str) -> npt.NDArray[np.bool_]:
-    if relation_type not in arrays.relation_types:
-        return np.zeros(len(arrays.relation_type), np.bool_)
-    return np.equal(arrays.relation_type, arrays.relation_types.index(relation_type))
 
 
 def _relations(arrays: GraphArrays, chosen: npt.NDArray[np.bool_]) -> Network:

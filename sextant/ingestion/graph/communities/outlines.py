@@ -41,7 +41,13 @@ def statements(text: str) -> Iterator[str]:
     for start, end in quotable_spans(text):
         marks = _MARKS.match(text, start, end)
         sentence = " ".join(text[marks.end() if marks else start : end].split())
-        if _is_statement(sentence) and not _CELLS.search(text[start:end]):
+        if (
+            _SHORTEST <= len(sentence) <= _LONGEST
+            and (len(sentence.split()) >= _FEWEST_WORDS or has_cjk(sentence))
+            and not sentence[0].islower()
+            and _ENDS.search(sentence)
+            and not _CELLS.search(text[start:end])
+        ):
             yield sentence
 
 
@@ -49,16 +55,6 @@ def leans_on_others(sentence: str) -> bool:
     """Return whether a sentence begins with a pronoun or connective, or is an exclamation."""
     return _LEANS.match(sentence) is not None or sentence.rstrip("\"'”’」』)）").endswith(
         ("!", "！")
-    )
-
-
-def _is_statement(sentence: str) -> bool:
-    enough = len(sentence.split()) >= _FEWEST_WORDS or has_cjk(sentence)
-    return (
-        _SHORTEST <= len(sentence) <= _LONGEST
-        and enough
-        and not sentence[0].islower()
-        and _ENDS.search(sentence) is not None
     )
 
 
@@ -104,7 +100,10 @@ def outlines(
             document is stored again.
     """
     mentions = _Mentions.of(arrays)
-    rank = _ranks(arrays, reading)
+    # The position of each chunk in reading order; chunks that are not in it come last.
+    positions = index_of(arrays.chunks, reading)
+    rank = np.full(len(arrays.chunks), len(reading), np.int64)
+    rank[positions[positions >= 0]] = np.flatnonzero(positions >= 0)
     by_level = sorted(range(len(groups)), key=lambda index: groups[index].level)
     found = dict[int, Outline]()
     for _, part in groupby(by_level, key=lambda index: groups[index].level):
@@ -114,14 +113,6 @@ def outlines(
         )
         found.update(zip(members, level.outlines(), strict=True))
     return [found[index] for index in range(len(groups))]
-
-
-def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
-    """Return the position of each chunk in reading order; chunks that are not in it come last."""
-    positions = index_of(arrays.chunks, reading)
-    ranks = np.full(len(arrays.chunks), len(reading), np.int64)
-    ranks[positions[positions >= 0]] = np.flatnonzero(positions >= 0)
-    return ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,15 +111,14 @@ def ids_of(
     return (
         tuple(arrays.entity_id(n) for n in outline.entities.tolist()),
         tuple(arrays.chunk_id(n) for n in outline.passages.tolist()),
-        tuple(_relation_id(arrays, row) for row in outline.relations.tolist()),
-    )
-
-
-def _relation_id(arrays: GraphArrays, row: int) -> UUID:
-    return relation_id(
-        arrays.entity_id(int(arrays.relation_source[row])),
-        arrays.entity_id(int(arrays.relation_target[row])),
-        arrays.relation_types[arrays.relation_type[row]],
+        tuple(
+            relation_id(
+                arrays.entity_id(int(arrays.relation_source[row])),
+                arrays.entity_id(int(arrays.relation_target[row])),
+                arrays.relation_types[arrays.relation_type[row]],
+            )
+            for row in outline.relations.tolist()
+        ),
     )
 
 

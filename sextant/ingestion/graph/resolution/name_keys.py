@@ -101,15 +101,10 @@ def _find_short_form(full: str, short: str) -> int | None:
         starts.append(at)
         at += len(word)
     for start in reversed(starts):
-        name = full[start:]
-        if name[0] == short[0] and short not in name and _is_subsequence(short, name):
+        name, rest = full[start:], iter(full[start:])
+        if name[0] == short[0] and short not in name and all(char in rest for char in short):
             return start
     return None
-
-
-def _is_subsequence(short: str, name: str) -> bool:
-    rest = iter(name)
-    return all(char in rest for char in short)
 
 
 # A word with a leading dot (.NET), a character of Chinese or Japanese, a run of letters with their marks, a number

@@ -81,8 +81,10 @@ def _join_defined(groups: _Groups, names: Names) -> None:
     there = {one.id: one for one in names.named}
     meanings: dict[UUID, set[UUID]] = defaultdict(set)
     for short, full in names.definitions:
-        if short in there and full in there and _is_telling(there[short].name):
-            meanings[short].add(full)
+        if short in there and full in there:
+            name = there[short].name
+            if has_cjk(name) or len(name) >= _SHORTEST_ABBREVIATION:
+                meanings[short].add(full)
     single: list[tuple[UUID, UUID]] = []
     for short in sorted(meanings, key=lambda one: (there[one].name, one)):
         roots = {groups.find(full) for full in meanings[short]}
@@ -90,10 +92,6 @@ def _join_defined(groups: _Groups, names: Names) -> None:
             single.append((short, min(meanings[short])))
     for short, full in single:
         groups.join(short, full, DEFINED)
-
-
-def _is_telling(short: str) -> bool:
-    return has_cjk(short) or len(short) >= _SHORTEST_ABBREVIATION
 
 
 @dataclass(slots=True)

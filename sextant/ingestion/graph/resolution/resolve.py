@@ -34,7 +34,6 @@ from sextant.models.chat.call_limits import Refusals
 from sextant.models.chat.replies import Numbers
 from sextant.models.chat.structured import ModelReply
 from sextant.prompts import SAME, as_data
-from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.name_comparison import (
     CurrentMerge,
     NamedEntity,
@@ -109,7 +108,13 @@ async def resolve(
     if new:
         report("merges", 0, len(new))
     async with GraphRecord(database).writing(scope) as writer:
-        unchanged = _version_of(writer, scope) == names.version
+        if not writer.version:
+            raise GraphNotFound(
+                f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
+                next_step="Nothing to do.",
+                field="graph_id",
+            )
+        unchanged = writer.version == names.version
         await note_compared(writer, compared.gone, compared.hashes, compared.found)
         await note_pairs(writer, judged.fresh)
         await replace_merges(writer, old, new)
@@ -122,16 +127,6 @@ async def resolve(
     return ResolutionOutcome(
         len(new), unmerged, len(compared.found), len(judged.fresh), judged.warnings
     )
-
-
-def _version_of(writer: GraphWriter, scope: Scope) -> int:
-    if not writer.version:
-        raise GraphNotFound(
-            f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
-            next_step="Nothing to do.",
-            field="graph_id",
-        )
-    return writer.version
 
 
 def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:

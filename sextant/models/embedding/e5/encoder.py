@@ -79,7 +79,11 @@ class UnigramTokenizer:
             if base + self._unknown_score > best[start + 1]:
                 best[start + 1] = base + self._unknown_score
                 chosen[start + 1] = (self._unknown, start)
-        return tuple(_walk_back(chosen))[::-1]
+        pieces, end = list[int](), size
+        while end > 0:
+            index, end = chosen[end]
+            pieces.append(index)
+        return tuple(pieces)[::-1]
 
 
 def _longest_by_first(pieces: Iterable[str]) -> dict[str, int]:
@@ -89,15 +93,6 @@ def _longest_by_first(pieces: Iterable[str]) -> dict[str, int]:
         if len(piece) > longest.get(piece[0], 0):
             longest[piece[0]] = len(piece)
     return longest
-
-
-def _walk_back(chosen: list[tuple[int, int]]) -> list[int]:
-    pieces = []
-    end = len(chosen) - 1
-    while end > 0:
-        index, end = chosen[end]
-        pieces.append(index)
-    return pieces
 
 
 _BATCH_TOKENS = 1024  # with padding, in one run of the model

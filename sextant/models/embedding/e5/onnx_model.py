@@ -109,15 +109,12 @@ def _bytes_field(number: int, value: bytes) -> bytes:
     return _length(number, len(value)) + value
 
 
-def _float_field(number: int, value: float) -> bytes:
-    return _varint(number << 3 | 5) + struct.pack("<f", value)
-
-
 def _attribute(name: str, value: float | Sequence[int]) -> bytes:
     if isinstance(value, int):
         content = _varint_field(3, value) + _varint_field(20, _INT_ATTRIBUTE)
     elif isinstance(value, float):
-        content = _float_field(2, value) + _varint_field(20, _FLOAT_ATTRIBUTE)
+        content = _varint(2 << 3 | 5) + struct.pack("<f", value)
+        content += _varint_field(20, _FLOAT_ATTRIBUTE)
     else:
         content = b"".join(_varint_field(8, item) for item in value)
         content += _varint_field(20, _INTS_ATTRIBUTE)

@@ -181,13 +181,11 @@ def _read_vocabulary(reader: _WeightReader) -> TokenVocabulary:
     marked = np.insert(text, ends[1:-1], _BETWEEN)
     pieces = tuple(marked.tobytes().decode().split(chr(_BETWEEN)))
     entries, _ = reader.unpack(struct.Struct("<iI"))
-    normalisation = dict(_read_replacement(reader) for _ in range(entries))
+    normalisation = dict[int, str]()
+    for _ in range(entries):
+        codepoint, length = reader.unpack(_CODEPOINT)
+        normalisation[codepoint] = reader.bytes(4 * length).decode("utf-32-le")
     return TokenVocabulary(pieces, scores, bos, eos, unknown, normalisation)
-
-
-def _read_replacement(reader: _WeightReader) -> tuple[int, str]:
-    codepoint, count = reader.unpack(_CODEPOINT)
-    return codepoint, reader.bytes(4 * count).decode("utf-32-le")
 
 
 def _read_directory(reader: _WeightReader) -> dict[str, tuple[int, int]]:
