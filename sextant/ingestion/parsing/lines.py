@@ -255,21 +255,27 @@ _HYPHEN = re.compile(r"\w[-\u2010]$")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
+_FORM_FIELD = re.compile(r"[\u3400-\u9fff][\u3400-\u9fff ]{1,9}[:：]")  # 名 称: of a form
+
+
 def join_lines(lines: Iterable[str]) -> str:
     """Return one paragraph from its lines.
 
-    No space where a Chinese or Japanese character meets the break; an English word divided by a
+    No space where a Chinese or Japanese character meets the break, but between fields of a form; an English word divided by a
     hyphen is closed up when its second half is in lower case (`close_divided` has the last word);
     self-test, MC- and 200 keep theirs.
     """
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
         above = parts[-1] if parts else ""
+        are_fields = _FORM_FIELD.match(line) and _FORM_FIELD.match(above)
         is_divided = above and line[0].islower() and not above[-1].isalnum()
         if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1] + _DIVIDED
-        elif above and not (
-            is_wide(above[-1]) or is_wide(line[0]) or begins_shifted(line) or ends_in_hyphen(above)
+        elif are_fields or (
+            above
+            and not (is_wide(above[-1]) or is_wide(line[0]))
+            and not (begins_shifted(line) or ends_in_hyphen(above))
         ):
             parts.append(" ")
         parts.append(line)

@@ -75,6 +75,11 @@ def test_a_divided_compound_is_told_by_the_rest_of_the_document(other: str, join
     assert [*texts_of(closed)] == [joined]
 
 
+def test_fields_of_a_form_are_no_wrapped_line() -> None:
+    assert join_lines(["名 称: 上海公司", "识别号: 913"]) == "名 称: 上海公司 识别号: 913"
+    assert join_lines(["合同包括以", "下内容：甲。"]) == "合同包括以下内容：甲。"
+
+
 def test_a_short_second_half_makes_no_compound() -> None:
     divided = Paragraph(join_lines(["the room with-", "out a window"]))
 
