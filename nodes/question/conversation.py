@@ -25,6 +25,7 @@ from langgraph.graph.message import push_message
 from sextant.domain.answers import Answer, Event, Reset, Source, Token
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import LimitSettings
+from sextant.nodes.question.source_lists import sources_list, without_list
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, estimate_tokens
 
@@ -85,6 +86,8 @@ class AnswerMessages:
     Attributes:
         question: the message of the question; None: there is none yet.
         question_id: its id, or the one that it gets.
+        is_delegated: another graph runs this one, such as an agent whose subagent it is: of what is said here it often
+            reads the text alone.
     """
 
     def __init__(self, state: State) -> None:
@@ -92,10 +95,10 @@ class AnswerMessages:
         self.question = None if state.asked else read_question(state).message
         self.question_id = (self.question and self.question.id) or str(uuid4())
         self._begun = 1
-        self._streams = False
+        self._streams = self.is_delegated = False
         with suppress(RuntimeError):  # a node that is called by itself
-            get_config()
-            self._streams = True
+            place = get_config().get("configurable", {}).get("checkpoint_ns", "")
+            self._streams, self.is_delegated = True, "|" in place
 
     @property
     def answer_id(self) -> str:
@@ -123,8 +126,9 @@ def closing(
         most: turns to keep; the oldest go.
         messages: as which it was streamed.
     """
+    listed = sources_list(answer.sources, answer.answer) if messages.is_delegated else ""
     answer_message = AIMessage(
-        answer.answer,
+        answer.answer + listed,
         id=messages.answer_id,
         additional_kwargs={
             "citations": [asdict(citation) for citation in answer.citations],
@@ -155,7 +159,7 @@ def history_of(state: State, question: TurnQuestion, limits: LimitSettings) -> l
 def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
     """Return messages as turns, without calls of tools and their results."""
     return [
-        {"role": _ROLES[message.type], "content": _text(message)}
+        {"role": _ROLES[message.type], "content": without_list(_text(message))}
         for message in messages
         if message.type in _ROLES
     ]

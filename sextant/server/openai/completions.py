@@ -11,49 +11,17 @@ from typing import Any, cast, get_args
 
 import orjson
 
-from sextant.domain.answers import Answer, Cited, Done, Effort, Event, Failed, Reset, Source, Token
+from sextant.domain.answers import Answer, Cited, Done, Effort, Event, Failed, Reset, Token
 from sextant.domain.errors import NotFound, OptionInvalid, QuestionInvalid, error_of
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.nodes.citing.cited_text import UNVERIFIED
 from sextant.nodes.citing.verdicts import SUPPORTED
+from sextant.nodes.question.source_lists import sources_list, without_list
 from sextant.server.openai.schemas import About, ChatMessage
 from sextant.server.problems import openai_error
 from sextant.server.schemas.answers import on_wire
-from sextant.text.characters import clean_text, language_of
-
-_HEADS = {"en": "Sources:", "zh": "来源："}
-_HEAD = re.compile(r"\n\n(?:Sources:|来源：)\n(?=- \[)")
-_ENTRY = re.compile(r"- \[\d{1,3}\] ")
-# Removed from names of files and sections, so that they cannot make links, images or tags.
-_MARKUP = re.compile(r"[\[\]<>`|\\]|!(?=\[)|[\x00-\x1f\x7f]")
-
-
-def sources_list(sources: Sequence[Source], answer: str) -> str:
-    """Return the list of sources below an answer, a line for each; empty without sources."""
-    if not sources:
-        return ""
-    lines = "".join(f"\n- [{source.marker}] {_source_location(source)}" for source in sources)
-    return f"\n\n{_HEADS[language_of(answer)]}{lines}"
-
-
-def without_list(text: str) -> str:
-    """Return an answer from the history without its list of sources."""
-    *_, head = [None, *_HEAD.finditer(text)]
-    if head is None:
-        return text
-    entries = text[head.end() :].rstrip().split("\n")
-    return text[: head.start()] if all(map(_ENTRY.match, entries)) else text
-
-
-def _source_location(source: Source) -> str:
-    names = [
-        _MARKUP.sub(" ", name).strip()[:120] for name in (source.filename, *source.section_path)
-    ]
-    page = [f"p. {source.page}"] if source.page else []
-    ocr = ["OCR"] if source.ocr else []
-    return " › ".join(filter(None, [*names, *page, *ocr]))
-
+from sextant.text.characters import clean_text
 
 _END = b"data: [DONE]\n\n"
 _CHUNK = "chat.completion.chunk"

@@ -25,12 +25,11 @@ from sextant.domain.answers import (
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
 from sextant.domain.questions import field_at
 from sextant.domain.retrieval import AUTO, Mode
+from sextant.nodes.question.source_lists import sources_list, without_list
 from sextant.server.openai import completions as messages
 from sextant.server.openai.completions import (
     CompletionWriter,
     ModelNotFound,
-    sources_list,
-    without_list,
 )
 from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, MessagePart
 
