@@ -58,8 +58,25 @@ def connect_seconds(timeout: float) -> float:
     return min(timeout, max(_CONNECT_SECONDS, timeout * _CONNECT_SHARE))
 
 
-async def keep_method(response: httpx.Response) -> None:
-    """Have a POST that has moved (301, 302: http to https) sent on as one, and not as a GET; a hook of httpx's clients."""
+# Redirects of one call: to https, to another host, to another path.
+MOST_REDIRECTS = 3
+
+
+class InsecureRedirect(Exception):
+    """An endpoint sends what was asked over https on to an address without encryption."""
+
+
+async def check_redirect(response: httpx.Response) -> None:
+    """Have a POST that has moved (301, 302: http to https) sent on as one, and not as a GET; a hook of httpx's clients.
+
+    Raises:
+        InsecureRedirect: the key and the prompt would go out in clear.
+    """
+    if not response.has_redirect_location:
+        return
+    url = response.request.url
+    if url.scheme == "https" and url.join(response.headers["location"]).scheme == "http":
+        raise InsecureRedirect
     if response.request.method == "POST" and response.status_code in (301, 302):
         response.status_code = 308
 
@@ -137,6 +154,9 @@ class Endpoint:
         if loop not in self._clients:
             timeout = httpx.Timeout(self._timeout, connect=connect_seconds(self._timeout))
             self._clients[loop] = httpx.AsyncClient(
-                timeout=timeout, follow_redirects=True, event_hooks={"response": [keep_method]}
+                timeout=timeout,
+                follow_redirects=True,
+                max_redirects=MOST_REDIRECTS,
+                event_hooks={"response": [check_redirect]},
             )
         return self._clients[loop]

@@ -37,6 +37,11 @@ _PAYMENT_REQUIRED = 402
 _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
 # Their causes where no connection could be made.
 _NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
+# Redirects that are not followed, by what is raised instead.
+_REDIRECTS = {
+    "InsecureRedirect": wordings.REDIRECTED_IN_CLEAR,
+    "TooManyRedirects": wordings.REDIRECTED_IN_CIRCLES,
+}
 # LangChain's classes, for providers whose errors carry no status.
 _LANGCHAIN_STATUS = {
     "ModelAuthenticationError": 401,
@@ -144,7 +149,12 @@ def is_transient(error: BaseException) -> bool:
     """
     if isinstance(error, SextantError):
         return error.retryable
-    if _out_of_quota(error) or is_too_long(error) or is_filtered(error):
+    if (
+        _out_of_quota(error)
+        or is_too_long(error)
+        or is_filtered(error)
+        or _misdirection(error) is not None
+    ):
         return False
     status = status_of(error)
     if status is not None:
@@ -248,6 +258,8 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
     """Return the typed error, with its next step, for whatever a client library raised."""
     if isinstance(error, SextantError):
         return error
+    if (misdirected := _misdirection(error)) is not None:
+        return service.error(ModelRejected, misdirected)
     refused: SextantError
     if is_filtered(error):
         refused = service.error(ModelOutputInvalid, wordings.WITHHELD)
@@ -339,6 +351,17 @@ def _out_of_quota(error: BaseException) -> bool:
 
 def _ancestry(error: BaseException) -> set[str]:
     return {cls.__name__ for cls in type(error).__mro__}
+
+
+def _misdirection(error: BaseException) -> Mapping[str, Wording] | None:
+    """Return what to say of a redirect that was not followed; None: there was none."""
+    below: BaseException | None = error
+    while below is not None:
+        for name, told in _REDIRECTS.items():
+            if name in _ancestry(below):
+                return told
+        below = below.__cause__
+    return None
 
 
 def _never_connected(error: BaseException) -> bool:

@@ -17,6 +17,22 @@ UNREACHABLE: Wordings = {
     "en": Wording("cannot be reached.", _RUNNING),
     "zh": Wording("无法连接。", _RUNNING_ZH),
 }
+REDIRECTED_IN_CLEAR: Wordings = {
+    "en": Wording(
+        "redirects from https to http, where keys and prompts could be read on the way.",
+        "Set {url} to the address that it serves by https, or to http on a network that you trust.",
+    ),
+    "zh": Wording(
+        "从 https 重定向到 http，密钥和提示词可能在途中被读取。",
+        "请把 {url} 设为其 https 地址；若网络可信，也可直接设为 http 地址。",
+    ),
+}
+REDIRECTED_IN_CIRCLES: Wordings = {
+    "en": Wording(
+        "redirects again and again.", "Set {url} to the address that it redirects to last."
+    ),
+    "zh": Wording("不断重定向。", "请把 {url} 设为最终的地址。"),
+}
 BROKE_OFF: Wordings = {
     "en": Wording("broke off its answer.", _RUNNING),
     "zh": Wording("中途断开了回答。", _RUNNING_ZH),

@@ -17,7 +17,7 @@ from sextant.domain.system import install_extra
 from sextant.models.chat import dialect, endpoint_memory
 from sextant.models.chat.chat_model import ChatModel, stop_between_chunks
 from sextant.models.chat.roles import EXTRAS, OPENAI, ModelSpec, Role, resolve_spec
-from sextant.models.endpoint import connect_seconds, keep_method
+from sextant.models.endpoint import MOST_REDIRECTS, check_redirect, connect_seconds
 from sextant.models.failures import Service, redact
 from sextant.models.retries import Retries
 
@@ -101,7 +101,11 @@ def _openai_endpoint(
     # `ChatModel` times silence itself.
     timeout = Timeout(settings.longest_silence, connect=connect_seconds(settings.model_timeout))
     # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
-    client = DefaultAsyncHttpxClient(timeout=timeout, event_hooks={"response": [keep_method]})
+    client = DefaultAsyncHttpxClient(
+        timeout=timeout,
+        max_redirects=MOST_REDIRECTS,
+        event_hooks={"response": [check_redirect]},
+    )
     # A server of one's own often wants no key, but the SDK insists on one.
     key = spec.api_key or SecretStr("none")
     endpoint = PlainStreams(

@@ -67,6 +67,14 @@ async def test_an_endpoint_that_has_moved_is_asked_the_same_where_it_is_now(
     assert first.messages == second.messages
 
 
+async def test_an_endpoint_that_redirects_to_itself_is_given_up(chat_with: Any) -> None:
+    there = {"location": "/v1/chat/completions"}
+    server, chat = await chat_with(lambda _: Reply("moved", 307, there))
+    with pytest.raises(ModelRejected, match="redirects again and again"):
+        await chat.complete(ASK)
+    assert len(server.chat_requests) == 4
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
 async def test_a_refusal_of_the_request_is_raised_at_once(chat_with: Any, status: int) -> None:
     """Once it is no matter of a part of the request that it can do without."""

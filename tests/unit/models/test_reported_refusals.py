@@ -11,6 +11,7 @@ import pytest
 from openai import APIStatusError
 
 from sextant.domain.errors import ContextTooLong, ModelRejected, ModelUnavailable, SextantError
+from sextant.models.endpoint import InsecureRedirect, check_redirect
 from sextant.models.failures import Service, as_sextant_error, is_transient, retry_after
 
 SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOUT")
@@ -291,3 +292,25 @@ def test_a_key_is_left_out_of_what_is_told(secret: str, told: str, shown: str) -
 )
 def test_a_wait_may_be_asked_for_in_words(message: str, seconds: float | None) -> None:
     assert retry_after(refused(429, {"error": {"message": message}})) == seconds
+
+
+@pytest.mark.parametrize("location", ["http://model.example/v1", "http://other.example/"])
+async def test_keys_and_prompts_are_not_sent_on_in_clear(location: str) -> None:
+    async def redirect(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.scheme)
+        return httpx.Response(307, headers={"location": location})
+
+    asked: list[str] = []
+    client = httpx.AsyncClient(
+        transport=httpx.MockTransport(redirect),
+        follow_redirects=True,
+        event_hooks={"response": [check_redirect]},
+    )
+    with pytest.raises(InsecureRedirect) as caught:
+        await client.post("https://model.example/v1", json={"messages": []})
+    assert asked == ["https"]
+    told = as_sextant_error(caught.value, SERVICE)
+    assert isinstance(told, ModelRejected)
+    assert "from https to http" in told.message
+    assert "THE_URL" in told.next_step
+    assert not is_transient(caught.value)
