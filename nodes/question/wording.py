@@ -242,7 +242,7 @@ _NAME = (
 )
 _JOIN = r"(?:or|and|versus|vs\.?|compared (?:to|with)|than)"
 _NAMES = re.compile(
-    rf"(?:\b(?:between|both|either)\s+)?(?P<one>{_NAME}),?\s+{_JOIN}\s+(?P<two>{_NAME})"
+    rf"(?:\b(?:between|both|either)\s+)?(?P<one>{_NAME}),?\s+(?P<join>{_JOIN})\s+(?P<two>{_NAME})"
 )
 # Words that compare, and words by which two names may be compared.
 _COMPARISON = re.compile(r"\b(?:compar\w+|contrast\w*|differ\w*|similar\w*|same)\b", re.IGNORECASE)
@@ -256,9 +256,13 @@ _NO_THING = "|".join(map(re.escape, sorted(ENGLISH_STOP_WORDS, key=len, reverse=
 _TELLING = rf"(?!(?:{_NO_THING})\b|{_COMPARISON.pattern}|between\b)[\w'’&-]+"
 _THING = rf"(?:(?:the|an?)\s+)?(?:{_TELLING}\s+){{0,4}}{_TELLING}"
 _THINGS = re.compile(
-    rf"(?:\bbetween\s+)?\b(?P<one>{_THING}),?\s+(?:{_JOIN}|with)\s+(?P<two>{_THING})",
+    rf"(?:\bbetween\s+)?\b(?P<one>{_THING}),?\s+(?P<join>{_JOIN}|with)\s+(?P<two>{_THING})",
     re.IGNORECASE,
 )
+# What is joined within a clause of its own has a verb: "how ownership and lifetimes work".
+_SUBORDINATE = re.compile(r"\S\s+(?:how|why|whether|if|that)\b", re.IGNORECASE)
+# Further things of a list, before the last two.
+_LISTED = re.compile(rf"(?:(?<=: )|(?<!,)\b)(?:{_THING}, )+$", re.IGNORECASE)
 _OPENING = re.compile(
     rf"(?:{_WH}|are|is|was|were|do|does|did|can|has|have|between|both)\s+", re.IGNORECASE
 )
@@ -316,9 +320,11 @@ def joined_parts(question: str) -> list[str]:
 def _join_in_english(question: str) -> tuple[str, list[str], str]:
     """Return the text before the things that a question joins, the things, and the text behind them."""
     sides = _NAMES.search(question) or _THINGS.search(question)
-    if sides is None:
+    if sides is None or _SUBORDINATE.search(question[: sides.start("two")]):
         return "", [], ""
     begin, (one, two) = sides.start(), sides.group("one", "two")
+    if sides["join"] == "with" and not _COMPARISON.search(question[:begin] + one):
+        return "", [], ""
     # At the beginning of a question a verb may be capitalised, but is no name: "Are", "Explain".
     asks = is_request(question) and not begin
     opening = _OPENING.match(one) or (_FIRST_WORD.match(one) if asks else None)
@@ -336,7 +342,10 @@ def _join_in_english(question: str) -> tuple[str, list[str], str]:
         _COMPARISON.sub("", before)
     ):
         before = ""
-    return before, [one, two], question[sides.end() :]
+    listed = _LISTED.search(before)
+    others = listed.group().rstrip(", ").split(", ") if listed else []
+    before = before[: listed.start()] if listed else before
+    return before, [*others, one, two], question[sides.end() :]
 
 
 def _join_in_chinese(question: str) -> tuple[str, list[str], str]:

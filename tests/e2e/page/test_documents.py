@@ -15,6 +15,16 @@ from tests.pictures import data_uri, picture
 pytestmark = pytest.mark.e2e
 
 
+def test_of_a_knowledge_base_that_has_just_begun_nothing_is_asked(page: Page) -> None:
+    missing: list[str] = []
+    page.on("response", lambda one: missing.append(one.url) if one.status == 404 else None)
+    begin(page, f"page-{uuid4()}")
+    expect(page.locator("#list")).to_contain_text("No documents yet.")
+    view(page, "Graph")
+    expect(page.locator("#graph-view")).to_contain_text("There are no entities yet.")
+    assert missing == []
+
+
 def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_path: Path) -> None:
     begin(page, f"page-{uuid4()}")
     expect(page.locator("#list")).to_contain_text("No documents yet.")
@@ -255,7 +265,6 @@ def test_a_document_that_nobody_attends_to_says_why_it_waits(
 ) -> None:
     job = {"stage": "queued", "done": 0, "total": 0, "unattended": unattended}
     waits = {"documentId": str(uuid4()), "filename": "berths.txt", "status": "pending", "job": job}
-    begin(page, f"page-{uuid4()}")
     page.route(
         "**/documents?*",
         lambda route: route.fulfill(json={"documents": [waits], "nextCursor": None}),

@@ -8,6 +8,7 @@ const picker = byId("base");
 const NEW = "\n"; // no knowledge base has this name
 const BEGUN = "begun"; // storage key of a new knowledge base, which the server knows from its first document on
 let known = new Map();
+let stored = new Set(); // those that the server knows
 let asked = 0;
 let current = localStorage.getItem("base") ?? "";
 
@@ -25,12 +26,19 @@ export async function refresh() {
   const turn = (asked += 1);
   const { graphs } = await get("api/graphs", { limit: 1000 });
   if (turn !== asked) return; // a later request is newer
+  stored = new Set(graphs.map((one) => one.graphId));
   known = new Map(graphs.map((one) => [one.graphId, one.documents]));
   const before = current;
   if (known.has(sessionStorage.getItem(BEGUN))) sessionStorage.removeItem(BEGUN);
   if (!known.has(current) && current !== sessionStorage.getItem(BEGUN)) current = graphs[0]?.graphId ?? "default";
   offer();
   if (before && before !== current) picker.dispatchEvent(new Event("chosen"));
+}
+
+/** Return whether the server knows the chosen one yet. */
+export async function exists() {
+  if (!stored.has(chosen())) await refresh();
+  return stored.has(chosen());
 }
 
 /** Choose a knowledge base, or begin one with this name. */

@@ -39,7 +39,7 @@ export async function show() {
 async function page() {
   const turn = shown;
   try {
-    const answer = await get("documents", { graphId: bases.chosen(), cursor });
+    const answer = await bases.exists() ? await get("documents", { graphId: bases.chosen(), cursor }) : { documents: [] };
     if (turn !== shown) return;
     for (const document of answer.documents) {
       arrived(document.filename);

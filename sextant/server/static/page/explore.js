@@ -20,6 +20,7 @@ export async function show(id, limit = FEW) {
   about.replaceChildren();
   tell(status, "");
   try {
+    if (!id && !await bases.exists()) return void (turn === shown && await empty());
     const [part, entity] = await Promise.all([
       get("api/knowledge/graph", { graphId, limit: most.value, ...(id ? { seed: id, depth: steps.value } : {}) }),
       id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId, limit: limit + 1 }) : null,
