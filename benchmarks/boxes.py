@@ -64,13 +64,13 @@ def check_file(file: Path, most: int, longer: int) -> Iterator[tuple[str, str, b
     content = file.read_bytes()
     try:
         made = parse(content, file.name, Limits())
-    except FileRejected:
+        document = pdfium.PdfDocument(content)
+    except (FileRejected, pdfium.PdfiumError):  # or no PDF, whatever its name says
         return
     if len(made.text) < longer:
         return
     quotes = [*_quotes(made)]
     chosen = random.Random(file.name).sample(quotes, min(most, len(quotes)))  # noqa: S311 - to be the same each time
-    document = pdfium.PdfDocument(content)
     document.init_forms()
     whole = [PageBox(number, 0, 0, 1, 1) for number in range(1, len(document) + 1)]
     shown = [_letters(_text_under(document, page, 0)) for page in whole]

@@ -226,7 +226,7 @@ def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _Headi
         return None
     rank = number_rank(line.text, with_roman=with_roman)
     larger = line.size >= body_size * LARGER if body_size else False
-    bolder = line.bold and not body_bold
+    bolder = line.bold and not body_bold and not line.text[:2].islower()
     if larger or bolder or is_strong(rank):
         return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)
     return None

@@ -102,6 +102,13 @@ class TestWhatIsNoHeading:
 
         assert infer_levels(lines) == [None, None, None, None, 1]
 
+    def test_bold_words_that_go_on_with_a_sentence_are_none(self) -> None:
+        bold = [Styled(text, 10, bold=True) for text in ("and more", "iPhone plans")]
+
+        levels = infer_levels([self.BODY, bold[0], self.BODY, bold[1], self.BODY])
+
+        assert levels == [None, None, None, 1, None]
+
     def test_of_many_in_a_row_only_those_above_lower_ones_are(self) -> None:
         names = [Styled(name, 10, bold=True) for name in ("Ann Poe", "Bob Fry", "Cid Law")]
         lines = [Styled("The pump P-20", 24), *names, self.BODY, Styled("Use", 14), self.BODY]
