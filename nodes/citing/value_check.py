@@ -191,7 +191,7 @@ class ValueCheck(WordCheck):
             for p in self._parts
             if p not in carriers
             and (
-                any(_competes(value, other) and bound in ("", other.bound) for other in p.values)
+                any(value.competes(other) and bound in ("", other.bound) for other in p.values)
                 or (best and p.values and _is_of_same_column(p, best))
             )
             and (self._is_foreign(p) or not any(map(self._is_stated, p.values)))
@@ -236,7 +236,7 @@ class ValueCheck(WordCheck):
         return any(
             {term for term in fact.terms if part.owns(term)} > owned
             for part in self._parts
-            if any(_competes(value, other) for other in part.values)
+            if any(value.competes(other) for other in part.values)
             and not any(mine.matches(other) for mine in fact.values for other in part.values)
             and (
                 (part.is_clause and best.is_clause and is_of_same_sentence(part, best))
@@ -288,11 +288,6 @@ def _is_of_same_column(one: EvidencePart, other: EvidencePart) -> bool:
     return one.is_row and other.is_row and one.passage == other.passage and is_named
 
 
-def _competes(value: TextValue, other: TextValue) -> bool:
-    """Return whether two values are of one kind and differ."""
-    return value.dimension == other.dimension and not value.matches(other)
-
-
 def _drop_names(
     found: Sequence[tuple[TextValue, Assessment]],
 ) -> Sequence[tuple[TextValue, Assessment]]:
@@ -340,7 +335,7 @@ def _has_instead(
     """Return whether a part has, instead of a value of another part, a number of its kind that the sentence lacks."""
     is_near = is_of_same_sentence(part, other)
     return any(
-        _competes(value, v) and v.unit == value.unit and not any(s.matches(v) for s in stated)
+        value.competes(v) and v.unit == value.unit and not any(s.matches(v) for s in stated)
         for v in (part.values if is_near or not part.conditions else part.conditions)
     )
 

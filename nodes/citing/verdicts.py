@@ -12,7 +12,7 @@ from sextant.nodes.citing.attached import tables_among
 from sextant.nodes.citing.citations import DraftSentence, Verdict
 from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.support import SupportedQuote
-from sextant.text.statements import affirm_question, is_abstention, is_bare_no, states
+from sextant.text.statements import affirm_question, is_abstention, read_yes_or_no, states
 
 Quotes = dict[int, SupportedQuote]
 """Quotes by the index of their passage."""
@@ -21,7 +21,7 @@ Quotes = dict[int, SupportedQuote]
 _LEAST_SUPPORT = 0.15
 SUPPORTED = 0.35
 """The least support of a citation that says what its sentence says."""
-# The share of a question's terms that stand where a bare no is read from.
+# The share of a question's terms that stand where a bare yes or no is read from.
 _SURE = 0.8
 # What a citation has at most whose sentence is not supported.
 _MOST_UNSUPPORTED = 0.3
@@ -86,9 +86,9 @@ class SentenceJudge:
         statement = markers.statement_text(sentence.text)
         if not self.evidence.items or is_head or not states(statement):
             is_silent = bool(self.evidence.items) and is_abstention(statement)
-            denied = self._find_denial(statement)
+            decided = self._find_decision(statement)
             silent = Verdict.SILENT if is_silent else Verdict.STATES_NOTHING
-            return (Verdict.SUPPORTED if denied else silent), denied
+            return (Verdict.SUPPORTED if decided else silent), decided
         if " ".join(sentence.text.split()) in self._rejected:
             return Verdict.UNSUPPORTED, {}
         if by_cells := self._judge_by_cells(sentence):
@@ -115,12 +115,17 @@ class SentenceJudge:
         ]
         return verdict, {}
 
-    def _find_denial(self, statement: str) -> Quotes:
-        """Return the quotes that deny what the question asks, where the statement is no more than a no."""
-        asked = affirm_question(self.evidence.question) if is_bare_no(statement) else ""
-        found = self.evidence.assess(asked, withheld=self._withheld) if asked else None
-        is_denied = found and found.support is Support.CONTRADICTED and found.share >= _SURE
-        return dict(supporting(self.evidence, found)) if found and is_denied else {}
+    def _find_decision(self, statement: str) -> Quotes:
+        """Return the quotes that say or deny what the question asks, where the statement is no more than a yes or a no."""
+        is_yes, asked = read_yes_or_no(statement), affirm_question(self.evidence.question)
+        if is_yes is None or not asked:
+            return {}
+        # What a yes says is not taken as given.
+        evidence = AnswerEvidence(self.evidence.items, "") if is_yes else self.evidence
+        found = evidence.assess(asked, withheld=self._withheld)
+        wanted = Support.SUPPORTED if is_yes else Support.CONTRADICTED
+        is_sure = found.support is wanted and found.share >= _SURE
+        return dict(supporting(evidence, found)) if is_sure else {}
 
     def _is_foreign(self, sentence: DraftSentence, statement: str) -> bool:
         """Return whether a sentence cites only passages in another language, which have its numbers and names and no others."""

@@ -15,9 +15,13 @@ from sextant.nodes.citing.evidence_index import (
     Support,
     language_of_sentence,
 )
-from sextant.nodes.citing.evidence_part import NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence_part import NEAR, OWN, EvidencePart, holds_value
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import (
+    CLAUSE,
+    Text,
+    cut,
+    find_agents,
     is_code,
     names_in,
     other_words,
@@ -25,6 +29,7 @@ from sextant.nodes.citing.terms import (
     wording_of,
 )
 from sextant.text.statements import negates
+from sextant.text.units import read_rates
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import is_opposite
 
@@ -132,6 +137,7 @@ class WordCheck:
         named = (about for _, about, one in found if all(map(one.level, codes)))
         is_near = near >= _OF_BEST * max(named, default=0.0) or not fact.new
         is_apart = self._is_brief and not (is_near and self._is_together(part, telling))
+        is_apart = is_apart or (self._is_brief and self._is_at_another_value(part))
         if is_apart or self._misses_name(fact, (part,)) or self._is_of_another(part, fact):
             return Assessment(Support.PARTIAL, coverage, (part,))
         return Assessment(Support.SUPPORTED, coverage, (part,))
@@ -231,7 +237,31 @@ class WordCheck:
         return (
             self._replaces_words(part, fact)
             or self._joins_clauses(part, fact)
+            or _differs(
+                {one for one in read_rates(fact.text) if one.isalpha()}, read_rates(part.sentence)
+            )
+            or self._is_by_another(part, fact)
             or self._is_of_sibling(part, fact)
+        )
+
+    def _is_at_another_value(self, part: EvidencePart) -> bool:
+        """Return whether a part has another number of the kind that is asked about, which some part has: 12 V for 24 V."""
+        return any(
+            any(value.competes(one) and not one.bound for one in part.values)
+            and not holds_value([*part.values, *part.conditions], value)
+            and any(value.matches(one) for other in self._parts for one in other.values)
+            for value in self._evidence.asked_values
+        )
+
+    def _is_by_another(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether the clause with most of a fact's other words says that somebody else does it: 由乙方 for 由甲方."""
+        stated = find_agents(fact.text)
+        clauses = [one for one in cut(CLAUSE, part.sentence) if find_agents(one)] if stated else []
+        shared = [sum(map(Text(one).has, set(fact.terms) - stated)) for one in clauses]
+        return bool(clauses) and not any(
+            stated & find_agents(one)
+            for one, count in zip(clauses, shared, strict=True)
+            if count == max(shared)
         )
 
     def _is_of_sibling(self, part: EvidencePart, fact: StatedFact) -> bool:
@@ -325,3 +355,7 @@ class WordCheck:
             and all(map(value.opposes, same))
             for value in stated
         )
+
+
+def _differs(stated: set[str], quoted: set[str]) -> bool:
+    return bool(stated and quoted) and stated.isdisjoint(quoted)

@@ -193,7 +193,8 @@ def _is_shortened(word: str, before: str, following: str) -> bool:
     ):
         return True
     if len(word) == 1 and word.isupper():
-        return before in _BEFORE_INITIAL or not before[:1].islower()
+        is_unit = before[-1:].isdecimal()  # "It runs at 24 V. The cable …"
+        return before in _BEFORE_INITIAL or not (before[:1].islower() or is_unit)
     if following.isdecimal():
         return lower in _BEFORE_NUMBER or word in _BEFORE_CAPITAL
     return word in _BEFORE_CAPITAL

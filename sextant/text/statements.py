@@ -186,7 +186,7 @@ def definition_pattern(question: str) -> re.Pattern[str] | None:
 
 
 _YES_OR_NO = re.compile(
-    r"\W*(?:yes|sure|certainly|是的?|对|有|可以|能够?|会|需要|必须|(?P<no>no|不是|不|没有|不可以|不能够?|不会|不必|不需要|不用))\W*",
+    r"\W*(?:yes|sure|certainly|correct|right|是的?|对的?|没错|有|可以|能够?|会|需要|必须|(?P<no>no|不是|不|没有|不可以|不能够?|不会|不必|不需要|不用))\W*",
     re.IGNORECASE,
 )
 # Headings, lead-ins ("The steps are:"), questions, rules of tables and fences of code state nothing.
@@ -235,10 +235,10 @@ def states(sentence: str) -> bool:
     )
 
 
-def is_bare_no(sentence: str) -> bool:
-    """Return whether a sentence is no more than a no."""
+def read_yes_or_no(sentence: str) -> bool | None:
+    """Return whether a sentence is no more than a yes (True) or a no (False); None for any other."""
     found = _YES_OR_NO.fullmatch(sentence)
-    return found is not None and found["no"] is not None
+    return found["no"] is None if found else None
 
 
 def affirm_question(question: str) -> str:

@@ -65,14 +65,27 @@ def test_sentences_behind_the_first_may_say_something_else() -> None:
         ("Do the prices include VAT?", "Prices include VAT.", "No.", Verdict.STATES_NOTHING),
         ("Are dogs allowed?", "Cats are not allowed.", "No.", Verdict.STATES_NOTHING),
         ("Which prices include VAT?", "Prices do not include VAT.", "No.", Verdict.STATES_NOTHING),
+        ("Do the prices include VAT?", "Prices include VAT.", "Yes [1].", Verdict.SUPPORTED),
+        (
+            "Do the prices include VAT?",
+            "Prices do not include VAT.",
+            "Yes.",
+            Verdict.STATES_NOTHING,
+        ),
+        ("Do the prices include tips?", "Prices include VAT.", "Yes.", Verdict.STATES_NOTHING),
+        ("泵是每两年检查一次吗？", "泵每两年检查一次。", "是的。", Verdict.SUPPORTED),
+        ("泵是每季度检查一次吗？", "泵每两年检查一次。", "是的。", Verdict.STATES_NOTHING),
     ],
 )
-def test_a_bare_no_is_supported_where_a_passage_denies_all_that_is_asked(
+def test_a_bare_yes_or_no_is_supported_where_a_passage_decides_all_that_is_asked(
     question: str, passage: str, answer: str, verdict: Verdict
 ) -> None:
     assert _verdicts(question, passage, answer) == [verdict]
 
 
+PUMPS = "The LARK-S pump runs at 12 V. The LARK-L pump runs at 24 V and is checked every two years."
+TASKS = "泵每两年检查一次，由安全部负责。维修费用由财务部承担，采购由行政部负责。"
+BOARD = "At least half of the board must be present. The minutes are approved by the chair."
 DUTIES = "Tell your lead soon so that they can call the bank. After this, please write to Audit about it."
 AREAS = "对违法行为的处罚，由下列部门负责实施：\n\n（一）商务领域，由市场监督管理部门负责实施；\n\n（二）文化、旅游领域，由文化综合执法机构负责实施；"
 BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is recommended."
@@ -81,6 +94,23 @@ BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is reco
 @pytest.mark.parametrize(
     ("question", "passage", "right", "wrong"),
     [
+        ("Which pump runs at 24 V?", PUMPS, "LARK-L.", "LARK-S."),
+        ("How often is it checked?", PUMPS, "Every two years.", "It is checked monthly."),
+        ("泵多久检查一次？", TASKS, "泵每两年检查一次。", "泵每季度检查一次。"),
+        ("谁负责采购？", TASKS, "采购由行政部负责。", "采购由财务部负责。"),
+        ("谁负责检查泵？", TASKS, "泵由安全部负责。", "安全部由泵负责。"),
+        (
+            "How many must be present?",
+            BOARD,
+            "At least half of the board.",
+            "At most half of the board must be present.",
+        ),
+        (
+            "Who approves?",
+            BOARD,
+            "Minutes are approved by the chair.",
+            "The chair is approved by minutes.",
+        ),
         ("Who calls the bank?", DUTIES, "Your lead calls the bank.", "Audit calls the bank soon."),
         (
             "旅游领域由谁处罚？",
