@@ -22,11 +22,9 @@ from sextant.nodes.multimodal.tables import ReadTable, read_table
 from sextant.nodes.question.wording import leans_on_history
 from sextant.nodes.state import State
 from sextant.nodes.table_query import ask_for_query
-from sextant.tables.cells.table import DataTable
 from sextant.tables.query.parsing import asks_computation
-from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import compute_findings
-from sextant.tables.results.written import ComputedFinding, Writer
+from sextant.tables.results.written import Writer
 from sextant.text.analysis import extract_keywords
 
 _log = logging.getLogger(__name__)
@@ -89,7 +87,9 @@ async def describe_attachments(opened: Opened, state: State, run: RunContext) ->
             table = tables[part.label].table
             query, costs = await ask_for_query(state, run, table, part.caption)
             if query is not None:
-                found = await asyncio.to_thread(_run, query, table, state.language)
+                found = await asyncio.to_thread(
+                    list, Writer(table, query, state.language).findings()
+                )
                 attachment = replace(attachment, findings=found)
         attachments.append(attachment)
     state = replace(state, **costs)
@@ -183,10 +183,6 @@ def _table(part: AttachmentPart, read: ReadTable, state: State) -> Attachment:
         findings=computed.answers,
         statistics=computed.statistics,
     )
-
-
-def _run(query: TableQuery, table: DataTable, language: str) -> list[ComputedFinding]:
-    return list(Writer(table, query, language).findings())
 
 
 def _storable_tables(

@@ -256,14 +256,11 @@ async def load_picture(
     except InputError as error:
         if (error.field or "").startswith(part.field):
             raise
-        raise _at(part, way, error) from error
-
-
-def _at(part: AttachmentPart, way: str, error: InputError) -> InputError:
-    # `with_local_images` has read a file into `data`: the caller knows its path.
-    named = "img_path" if way == "data" and part.values.get("img_path") else way
-    field = part.field_of(named)
-    return type(error)(f"{field}: {error.message}", next_step=error.next_step, field=field)
+        # `with_local_images` has read a file into `data`: the caller knows its path.
+        named = "img_path" if way == "data" and part.values.get("img_path") else way
+        field = part.field_of(named)
+        message = f"{field}: {error.message}"
+        raise type(error)(message, next_step=error.next_step, field=field) from error
 
 
 def _decode_image(

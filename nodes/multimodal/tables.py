@@ -75,11 +75,7 @@ def _cells(line: str) -> list[str]:
     inside = line.strip().removeprefix("|")
     if inside.endswith("|") and not inside.endswith("\\|"):
         inside = inside[:-1]
-    return [_plain(cell) for cell in _BAR.split(inside)]
-
-
-def _plain(cell: str) -> str:
-    return _MARKS.sub(r"\2", cell).replace("\\|", "|").strip()
+    return [_MARKS.sub(r"\2", cell).replace("\\|", "|").strip() for cell in _BAR.split(inside)]
 
 
 _HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
@@ -110,14 +106,20 @@ def read_table(part: AttachmentPart, settings: Settings) -> ReadTable:
     width = max((len(row) for row in rows), default=0)
     _check_width(part, width)
     _check_size(part, len(rows) * width, settings)
-    table = make_table(rows, _header(found, rows), found.repeated)
+    # Detected, if the form of the table does not say it.
+    header = found.header_rows if found.header_rows > 0 else header_rows(rows)
+    table = make_table(rows, header, found.repeated)
     if not any(table.names):
         # The names that markers use, so that a question can use them, too.
         table = replace(table, names=tuple(map(table.name, range(table.width))))
     if not table.rows or not any(any(row) for row in table.rows):
         raise part.wrong("table_data", "The table has no filled row.", _FORMS)
     ragged = [at for at, row in enumerate(rows, start=1) if len(row) != width]
-    return ReadTable(table, (_ragged_warning(part, ragged, width),) if ragged else ())
+    if not ragged:
+        return ReadTable(table)
+    listed = [*ragged[:5], *(["…"] if len(ragged) > 5 else [])]
+    params = {"label": part.label, "width": width, "rows": listed}
+    return ReadTable(table, (CodedWarning(WarningCode.ROWS_FILLED_UP, params),))
 
 
 def _table(part: AttachmentPart, settings: Settings) -> Table:
@@ -140,19 +142,13 @@ def _as_list(part: AttachmentPart, data: object, settings: Settings) -> list[Any
     if not isinstance(data, Sequence) or isinstance(data, str | bytes) or not data:
         raise part.wrong("table_data", "It holds no table.", _FORMS)
     cells = 0
+    kind = Mapping if isinstance(data[0], Mapping) else Sequence
     for number, row in enumerate(data, start=1):
-        if not _is_row(row, like=data[0]):
+        if not isinstance(row, kind) or isinstance(row, str | bytes):
             raise part.wrong(f"table_data[{number - 1}]", "It is not a row.", _FORMS)
         cells += len(row)
         _check_size(part, cells, settings)
     return list(data)
-
-
-def _is_row(row: object, like: object) -> bool:
-    """Return whether a row is a list, or an object among objects."""
-    if isinstance(like, Mapping):
-        return isinstance(row, Mapping)
-    return isinstance(row, Sequence) and not isinstance(row, str | bytes)
 
 
 def _from_text(part: AttachmentPart, data: str, settings: Settings) -> Table:
@@ -175,11 +171,6 @@ def _from_text(part: AttachmentPart, data: str, settings: Settings) -> Table:
     return found
 
 
-def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of header rows, detected if the form of the table does not say it."""
-    return found.header_rows if found.header_rows > 0 else header_rows(rows)
-
-
 def _check_width(part: AttachmentPart, columns: int) -> None:
     if columns > _MAX_COLUMNS:
         raise part.wrong(
@@ -197,12 +188,6 @@ def _check_size(part: AttachmentPart, cells: int, settings: Settings) -> None:
             f"The table has more than {most:,} cells.",
             "Send only the rows that the question is about, or ingest the table as a document.",
         )
-
-
-def _ragged_warning(part: AttachmentPart, rows: Sequence[int], width: int) -> CodedWarning:
-    listed = [*rows[:5], *(["…"] if len(rows) > 5 else [])]
-    params = {"label": part.label, "width": width, "rows": listed}
-    return CodedWarning(WarningCode.ROWS_FILLED_UP, params)
 
 
 def _cell(part: AttachmentPart, value: object) -> str:

@@ -101,9 +101,13 @@ class WalkIndex:
         self.relations = Relations(
             graph.relations, graph.relation_weights, graph.statements, graph.entities
         )
-        self.role_shares, self.relation_share = _shares(
-            self.mention_count > 0, self.title_count > 0, self.relations.strength > 0
+        parts = (
+            (self.mention_count > 0) * _MENTION_SHARE,
+            (self.title_count > 0) * _TITLE_SHARE,
+            (self.relations.strength > 0) * _RELATION_SHARE,
         )
+        shares = [(part / np.maximum(sum(parts), TINY)).astype(np.float32) for part in parts]
+        self.role_shares, self.relation_share = np.concatenate(shares[:2]), shares[2]
 
     @property
     def mention_count(self) -> Rows:
@@ -172,18 +176,6 @@ def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
     idf = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
     information: Floats = np.maximum(idf, 0.02).astype(np.float32)
     return information
-
-
-def _shares(
-    mentioned: npt.NDArray[np.bool_],
-    titling: npt.NDArray[np.bool_],
-    related: npt.NDArray[np.bool_],
-) -> tuple[Floats, Floats]:
-    """Return the share of each role, and of the relations, in an entity's mass."""
-    parts = (mentioned * _MENTION_SHARE, titling * _TITLE_SHARE, related * _RELATION_SHARE)
-    whole = np.maximum(sum(parts), TINY)
-    mention, title, relation = ((part / whole).astype(np.float32) for part in parts)
-    return np.concatenate([mention, title]), relation
 
 
 # Relations of an entity that are walked, the heaviest ones; this bounds the cost of hubs.

@@ -85,7 +85,7 @@ LOCAL = "local"
 
 
 def local_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
-    """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank_from_entities`).
+    """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank`).
 
     The entities are those that the question names (by title, name or alias), else the nearest ones by words
     and meaning. Without any the walk starts from the relevant passages.
@@ -97,7 +97,7 @@ def local_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
         if not signals.named and index.chunk_ids and query.keywords:
             query.warn(WarningCode.ENTITIES_NOT_NAMED)
     with context.timings.measure(WALK):
-        ranking = context.ranker.rank_from_entities(index.walk, signals)
+        ranking = context.ranker.rank(index.walk, signals, entities_alone=True)
     graph_items = collect_graph_items(index, ranking.entities, signals.named)
     passages = best_passages(query, context, ranking)
     return LaneHits(passages, graph_items, ranking.entity_confidence)

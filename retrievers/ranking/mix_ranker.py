@@ -183,14 +183,6 @@ class PageRankMixer:
 
     parameters: MixParameters = field(default_factory=MixParameters)
 
-    def rank(self, index: WalkIndex, signals: QuerySignals) -> GraphRanking:
-        """Rank from all signals at once."""
-        return self._walk(index, signals, entities_alone=False)
-
-    def rank_from_entities(self, index: WalkIndex, signals: QuerySignals) -> GraphRanking:
-        """Rank with the walk starting at the named entities alone, in proportion to `entity_confidence`."""
-        return self._walk(index, signals, entities_alone=True)
-
     def relevance(self, index: WalkIndex, signals: QuerySignals) -> Floats:
         """Return the relevance of every passage without the walk, 0..1: words, meaning and statements."""
         if signals.relevance is not None:
@@ -208,9 +200,13 @@ class PageRankMixer:
         relevance[statement.rows] += self.parameters.statement_weight * statement.values
         return scale_scores(relevance)
 
-    def _walk(
-        self, index: WalkIndex, signals: QuerySignals, *, entities_alone: bool
+    def rank(
+        self, index: WalkIndex, signals: QuerySignals, *, entities_alone: bool = False
     ) -> GraphRanking:
+        """Rank from all signals at once.
+
+        With `entities_alone` the walk starts at the named entities alone, in proportion to `entity_confidence`.
+        """
         parameters, relevance = self.parameters, self.relevance(index, signals)
         seeds = highest(relevance, parameters.seed_passages)
         seeds = seeds[relevance[seeds] > 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +113,7 @@ def test_a_question_that_touches_nothing_ranks_nothing() -> None:
     assert not ranking.entities.any()
 
 
-@pytest.mark.parametrize("ranking", [MIXER.rank, MIXER.rank_from_entities])
+@pytest.mark.parametrize("ranking", [MIXER.rank, partial(MIXER.rank, entities_alone=True)])
 def test_a_graph_without_passages_has_entities_to_tell_all_the_same(
     ranking: Callable[[WalkIndex, QuerySignals], GraphRanking],
 ) -> None:
@@ -156,7 +157,7 @@ def test_a_passage_gains_nothing_by_having_few_entities_where_nothing_is_named()
     shared = [(row, row - 2) for row in range(2, 14)]
     graph = graph_of(14, 12, mentions=[*((0, entity) for _, entity in shared), *shared])
     signals = QuerySignals(LexicalIndex.build(passages).match("red sweet ripe apple"))
-    ranking, around = MIXER.rank(graph, signals), MIXER.rank_from_entities(graph, signals)
+    ranking, around = MIXER.rank(graph, signals), MIXER.rank(graph, signals, entities_alone=True)
     assert np.argsort(-ranking.passages)[:2].tolist() == [0, 1]
     assert np.argsort(-around.passages)[:2].tolist() == [
         1,
