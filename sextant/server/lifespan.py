@@ -131,22 +131,17 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         imports = Imports()
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
-            async with inside, _share_slots(rag):
-                yield Serving(
-                    settings, rag, runs, searches, authenticator, rates,
-                    Uploads(settings), watch_shares(), imports,
-                )  # fmt: skip
+            async with inside:
+                # LangGraph's server runs the nodes of the graph on this loop, too.
+                with use_dependencies(await rag.dependencies()):
+                    yield Serving(
+                        settings, rag, runs, searches, authenticator, rates,
+                        Uploads(settings), watch_shares(), imports,
+                    )  # fmt: skip
         finally:
             await imports.close()
             await runs.close()
             await authenticator.close()
-
-
-@asynccontextmanager
-async def _share_slots(rag: Sextant) -> AsyncIterator[None]:
-    # LangGraph's server runs the nodes of the graph on this loop, too.
-    with use_dependencies(await rag.dependencies()):
-        yield
 
 
 def serving_of(request: Request) -> Serving:

@@ -130,7 +130,8 @@ class ResponseHeaders(HttpMiddleware):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        id_ = is_request_id(Headers(scope=scope).get(HEADER)) or uuid4().hex
+        given = Headers(scope=scope).get(HEADER, "")
+        id_ = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
         scope.setdefault("state", {})["request_id"] = id_
 
         async def answering(message: Message) -> None:
@@ -147,11 +148,6 @@ class ResponseHeaders(HttpMiddleware):
             await self.app(scope, receive, answering)
         finally:
             request_id.reset(token)
-
-
-def is_request_id(given: str | None) -> str | None:
-    """Return the caller's request id if it is valid."""
-    return given if given is not None and _REQUEST_ID.fullmatch(given) else None
 
 
 class Starting:

@@ -14,7 +14,6 @@ from sextant.domain.answers import Answer, Citation, Effort, Source, Trust
 from sextant.domain.documents import Modality
 from sextant.facade import Sextant
 from sextant.facade.chunk_reader import NeighbourChunk, Preview
-from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search
 from sextant.server.schemas.answers import SearchBody, on_wire
@@ -253,7 +252,16 @@ def search_text(found: FoundPage) -> str:
     """Return a page of passages as text."""
     head = f"{count_noun(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
-    hits = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
+    hits = []
+    for rank, hit in enumerate(found.results, start=1):
+        is_scan = hit.modality == Modality.SCAN
+        where = _location(hit.filename, hit.parent_section_path, hit.page, ocr=is_scan)
+        near = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
+        hits.append(
+            "\n".join(
+                [f"[{rank}] {where}, score {hit.score:.3f}, chunk {hit.chunk_id}", hit.text, *near]
+            )
+        )
     return _lines([head, *hits, *_notes(found.warnings), more, found.hint])
 
 
@@ -297,15 +305,6 @@ def answer_text(found: Answered, *, chosen: bool = False) -> str:
     sources = map(_source, found.sources)
     base = f"Asked {found.graph_id!r}, the only knowledge base there is." if chosen else ""
     return _lines([found.answer, *sources, support, base, *_notes(found.warnings), found.hint])
-
-
-def _hit(rank: int, hit: SearchHit) -> str:
-    where = _location(
-        hit.filename, hit.parent_section_path, hit.page, ocr=hit.modality == Modality.SCAN
-    )
-    head = f"[{rank}] {where}, score {hit.score:.3f}, chunk {hit.chunk_id}"
-    near = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
-    return "\n".join([head, hit.text, *near])
 
 
 def _relation_text(one: RelatedPassage) -> str:

@@ -124,11 +124,6 @@ class Metrics:
             case StageRan(stage=stage, milliseconds=elapsed, outcome=outcome):
                 self._stages.labels(stage, outcome).observe(elapsed / 1000)
 
-    def forget_queue(self) -> None:
-        """Clear the figures of the queue while it cannot be read, since old ones would mislead."""
-        self.queue.clear()
-        self.queue_age.set(float("nan"))
-
     def text(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
@@ -153,7 +148,8 @@ class ObservedProcess:
         try:
             queue = await queue_of(self.rag.database)
         except SextantError:
-            self.metrics.forget_queue()
+            self.metrics.queue.clear()  # old figures would mislead
+            self.metrics.queue_age.set(float("nan"))
         else:
             self.metrics.queue.labels("waiting").set(queue.waiting)
             self.metrics.queue.labels("running").set(queue.running)

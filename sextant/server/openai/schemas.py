@@ -1,17 +1,23 @@
-"""JSON of the OpenAI-compatible API: requests and errors; answers have the shape that OpenAI describes."""
+"""Requests and errors of the OpenAI-compatible API: their JSON, names of models, and chat messages as questions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sextant.domain.answers import Effort, Trust
-from sextant.domain.warnings import CodedWarning
+from sextant.domain.answers import Effort
+from sextant.domain.errors import NotFound, OptionInvalid, QuestionInvalid
+from sextant.domain.retrieval import AUTO, Mode
+from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.nodes.question.source_lists import without_list
 from sextant.server.openapi import DESCRIPTIONS, Responses, code_of
 from sextant.server.problems import openai_error
 from sextant.server.schemas.wire import Filters
+from sextant.text.characters import clean_text
 
 _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 SCHEMA: dict[str, Any] = {
@@ -140,16 +146,114 @@ class ChatRequest(_Theirs):
     )
 
 
-class About(BaseModel):
-    """Fields of an answer that OpenAI's API does not have."""
+_NAME = "sextant"
+_EFFORTS: tuple[Effort, ...] = get_args(Effort)
+_MODEL = re.compile(
+    rf"{_NAME}(?:-(?P<mode>{'|'.join(Mode)}))?(?:-(?P<effort>{'|'.join(_EFFORTS)}))?"
+)
 
-    mode: str
-    effort: Effort
-    attempts: int
-    trust: Trust
-    grounded: bool
-    declined: bool
-    not_found: tuple[str, ...]
-    warnings: tuple[str, ...]
-    coded_warnings: tuple[CodedWarning, ...]
-    timings: dict[str, float]
+
+class ModelNotFound(NotFound):
+    """No model has this name; the code is that of OpenAI."""
+
+
+def parse_model_name(model: str, graph_id: str | None) -> tuple[str, Effort, str]:
+    """Return the mode, the effort and the knowledge base of a model's name.
+
+    Args:
+        model: `sextant`, then `-` and a mode if not `auto`, then `-` and an effort if not `medium`, then `:` and a
+            knowledge base if not the default or the only one.
+        graph_id: the knowledge base of the request, which takes precedence.
+
+    Raises:
+        ModelNotFound: the name has another form.
+    """
+    name, _, graph = model.partition(":")
+    found = _MODEL.fullmatch(name)
+    if found is None:
+        raise ModelNotFound(
+            f"There is no model {model!r:.100}.",
+            next_step=f"Models: {', '.join(names())}; a knowledge base follows after a colon.",
+            field="model",
+        )
+    effort: Effort = cast("Effort", found["effort"] or "medium")
+    return found["mode"] or AUTO, effort, graph_id or graph or DEFAULT_GRAPH
+
+
+def names() -> list[str]:
+    """Return the models for the default knowledge base."""
+    kinds = (*Mode, *(effort for effort in _EFFORTS if effort != "medium"))
+    return [_NAME, *(f"{_NAME}-{kind}" for kind in kinds)]
+
+
+def models_response(graphs: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the list of models: those of the default knowledge base, and one for each other one."""
+    others = [f"{_NAME}:{graph}" for graph in graphs if graph != DEFAULT_GRAPH]
+    return [model_response(name) for name in (*names(), *others)]
+
+
+def model_response(name: str) -> dict[str, Any]:
+    """Return the description of a model."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": _NAME}
+
+
+# Images as data URIs (RFC 2397). Other URLs are not fetched, so no request makes this server call others.
+_DATA_URI = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat: the last message is the question, the others are its history."""
+
+    question: str
+    history: list[dict[str, str]]
+    images: list[dict[str, Any]]
+
+
+def read_conversation(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
+    """Return the question and the history of a chat.
+
+    Instructions (`system`, `developer`) stay at the head of the history. Lists of sources below our own answers are
+    removed; tool calls of other models and their results are left out.
+
+    Args:
+        messages: the oldest first.
+        most_turns: turns that the workflow takes.
+
+    Raises:
+        QuestionInvalid: the last message is not the user's.
+        OptionInvalid: an image is not a data URI.
+    """
+    *before, last = messages
+    if last.role != "user":
+        raise QuestionInvalid(
+            "The last message is not the user's.",
+            next_step="End `messages` with the question.",
+            field="messages",
+        )
+    texts = [(message.role, _text(message)) for message in before]
+    rules = "\n".join(text for role, text in texts if role in {"system", "developer"})
+    turns = [_turn(role, text) for role, text in texts if role in {"user", "assistant"} and text]
+    head = [_turn("system", rules)] if rules else []
+    turns_left = max(most_turns - len(head), 0)
+    recent = turns[-turns_left:] if turns_left else []
+    urls = [part.image_url.url for part in last.content if part.image_url]
+    for url in urls:
+        if not _DATA_URI.match(url):
+            raise OptionInvalid(
+                "An image must be in the request itself.",
+                next_step="Send it as `data:image/png;base64,…`; addresses are not fetched.",
+                field="messages",
+            )
+    return Conversation(
+        _text(last), head + recent, [{"type": "image", "img_path": url} for url in urls]
+    )
+
+
+def _turn(role: str, text: str) -> dict[str, str]:
+    # 8,000 characters: more than the longest answer (`limits.answer_tokens`).
+    return {"role": role, "content": without_list(text)[:8000]}
+
+
+def _text(message: ChatMessage) -> str:
+    return clean_text("\n".join(part.text or "" for part in message.content))

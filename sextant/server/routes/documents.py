@@ -12,7 +12,7 @@ from uuid import UUID
 
 from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel
 
 from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
@@ -40,7 +40,7 @@ from sextant.server.schemas.documents import (
     UploadedBody,
 )
 from sextant.server.schemas.wire import OfAnyGraph
-from sextant.server.uploading import Received, watch
+from sextant.server.uploading import watch
 from sextant.stores.queue import UploadStatus
 
 router = new_router("documents")
@@ -114,18 +114,13 @@ IfNoneMatch = Annotated[
 )
 async def upload(request: Request, principal: Writer) -> UploadBody:
     """Upload files or a text to a knowledge base; workers ingest them, and `events` reports their progress."""
-    async with serving_of(request).uploads.receive(request, principal.user_id) as received:
-        return await _accept(request, principal, received)
-
-
-async def _accept(request: Request, principal: Principal, received: Received) -> UploadBody:
-    """Store the valid files; refuse an upload without any."""
-    uploads, refused = received.uploads, received.refused
-    if len(refused) == len(uploads):
-        raise refused[0]
-    taken = [index for index in range(len(uploads)) if index not in refused]
     library = _library(request, principal)
-    registered = await library.add([uploads[index] for index in taken], received.graph_id)
+    async with serving_of(request).uploads.receive(request, principal.user_id) as received:
+        uploads, refused = received.uploads, received.refused
+        if len(refused) == len(uploads):
+            raise refused[0]
+        taken = [index for index in range(len(uploads)) if index not in refused]
+        registered = await library.add([uploads[index] for index in taken], received.graph_id)
     became = {
         index: UploadedBody.from_domain(one, filename=uploads[index].filename)
         for index, one in zip(taken, registered, strict=True)
@@ -247,11 +242,14 @@ async def _frame_events(
         try:
             async for status in statuses:
                 number += 1
-                yield frame(_event(status), _data(status, language), str(number))
+                name = "failed" if status.stage == "failed" else "done"
+                yield frame(
+                    name if status.is_settled else "progress",
+                    _as_json(ProgressBody.of(status, language)),
+                    str(number),
+                )
         except DocumentNotFound as error:
-            problem = problem_of(error, request_id)
-            data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
-            yield frame("failed", data, str(number + 1))
+            yield frame("failed", _as_json(problem_of(error, request_id)), str(number + 1))
 
 
 @router.get("/documents/{documentId}/structure", responses=problems(404))
@@ -342,13 +340,5 @@ def _library(request: Request, principal: Principal) -> Library:
     return rag_of(request, principal).library()
 
 
-def _event(status: UploadStatus) -> str:
-    if not status.is_settled:
-        return "progress"
-    return "failed" if status.stage == "failed" else "done"
-
-
-def _data(status: UploadStatus, language: str) -> dict[str, Any]:
-    return ProgressBody.of(status, language).model_dump(
-        mode="json", by_alias=True, exclude_none=True
-    )
+def _as_json(body: BaseModel) -> dict[str, Any]:
+    return body.model_dump(mode="json", by_alias=True, exclude_none=True)

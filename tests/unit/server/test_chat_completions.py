@@ -26,12 +26,15 @@ from sextant.domain.errors import OptionInvalid, QuestionInvalid
 from sextant.domain.questions import field_at
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.nodes.question.source_lists import sources_list, without_list
-from sextant.server.openai import completions as messages
-from sextant.server.openai.completions import (
-    CompletionWriter,
+from sextant.server.openai import schemas as messages
+from sextant.server.openai.routes import CompletionWriter
+from sextant.server.openai.schemas import (
+    ChatMessage,
+    ChatRequest,
+    ImageUrl,
+    MessagePart,
     ModelNotFound,
 )
-from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, MessagePart
 
 
 def source(marker: int, filename: str = "handbook.pdf", page: int | None = 3) -> Source:
