@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sextant import prompts
@@ -12,6 +11,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.images import Captions, FoundImage
 from sextant.models.chat.pictures import (
     EncodedPicture,
@@ -45,23 +45,19 @@ class Captioner:
     async def describe(
         self,
         scope: Scope,
-        images: Sequence[FoundImage],
+        made: DocumentDraft,
         *,
-        title: str,
-        language: str,
         again: bool = False,
     ) -> Captions:
         """Describe the images of one document; a failure is a warning.
 
         Args:
             scope: the knowledge base.
-            images: the images of the document.
-            title: the title of the document.
-            language: of the descriptions, `zh` or `en`.
+            made: the parsed document, whose language is that of the descriptions.
             again: whether this is a further attempt; earlier failures are not tried again, so that the document's
                 text stays the same as that of the stored chunks.
         """
-        model = self._vision.name
+        model, images, language = self._vision.name, made.images, made.language
         known = await self._captions.known(
             scope, model, language, [image.sha256 for image in images]
         )
@@ -72,7 +68,7 @@ class Captioner:
         async def look(image: FoundImage) -> None:
             try:
                 prompt = prompts.PICTURE.messages(
-                    language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
+                    language, title=prompts.as_data(made.title), caption=prompts.as_data(image.alt)
                 )
                 picture = await asyncio.to_thread(self._shrink, image)
                 async with self._at_once:

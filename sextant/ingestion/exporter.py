@@ -50,11 +50,10 @@ async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[s
         for one in await DocumentReader(database).list(scope)
         if one.status is DocumentStatus.READY
     ]
-    for part in (_documents(scope, pages, stored), _entities(pages), _relations(pages)):
+    graph = (_entities(pages), _relations(pages), _decisions(pages))
+    for part in (_documents(scope, pages, stored), *graph):
         async for line in part:
             yield line.wire()
-    for decision in await _decisions(pages):
-        yield decision.wire()
 
 
 async def _documents(
@@ -89,18 +88,14 @@ async def _relations(pages: GraphPages) -> AsyncIterator[Line]:
             yield _relation(row, names)
 
 
-async def _decisions(pages: GraphPages) -> list[DecisionLine]:
+async def _decisions(pages: GraphPages) -> AsyncIterator[Line]:
     rows = await pages.decisions()
     names = await pages.names(_ends(rows))
-    lines = list[DecisionLine]()
     for row in _keep_named(rows, names):
         ends = [names[row["source_id"]], names[row["target_id"]]]
         # The order of two different entities has no meaning.
         source, target = ends if row["same"] else sorted(ends)
-        lines.append(
-            DecisionLine(source=source, target=target, same=row["same"], reason=row["reason"])
-        )
-    return lines
+        yield DecisionLine(source=source, target=target, same=row["same"], reason=row["reason"])
 
 
 def _keep_named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:

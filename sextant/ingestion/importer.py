@@ -274,23 +274,18 @@ def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> CodedWarning | No
 
 def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[CodedWarning]:
     """Report chunks with a wrong `start` or an unknown section."""
-    for chunk, start in _misplaced(line.text or "", chunks):
-        params = {"chunk": f"{chunk.id!r:.80}", "said": chunk.start, "start": start}
-        yield CodedWarning(WarningCode.LINE_CHUNK_ELSEWHERE, params)
+    text = line.text or ""
+    if not all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
+        _, starts = align_chunks(text, chunks)
+        for chunk, start in zip(chunks, starts, strict=True):
+            if chunk.start not in (None, start):
+                params = {"chunk": f"{chunk.id!r:.80}", "said": chunk.start, "start": start}
+                yield CodedWarning(WarningCode.LINE_CHUNK_ELSEWHERE, params)
     for chunk in chunks:
         if chunk.section is not None and chunk.section >= len(line.sections):
             params = {"chunk": f"{chunk.id!r:.80}", "section": chunk.section}
             params |= {"sections": len(line.sections)}
             yield CodedWarning(WarningCode.LINE_SECTION_UNKNOWN, params)
-
-
-def _misplaced(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
-    """Return the chunks whose `start` is wrong, with the position that they get."""
-    if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
-        return []
-    _, starts = align_chunks(text, chunks)
-    pairs = zip(chunks, starts, strict=True)
-    return [(one, start) for one, start in pairs if one.start not in (None, start)]
 
 
 def _unused_warnings(line: DocumentLine) -> Iterator[CodedWarning]:

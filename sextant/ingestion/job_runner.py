@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from traceback import clear_frames
 from uuid import UUID
@@ -36,10 +37,7 @@ from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.metadata.offline_descriptions import DescribedDocument, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
-from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, Recognise, parse_file
-from sextant.ingestion.parsing.images import Captions
-from sextant.ingestion.parsing.recognised import Recognised
 from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.ingestion.workers import GroupCommit, Heartbeats, WorkShares
@@ -243,37 +241,26 @@ class JobRunner:
     async def _store(
         self, job: Job, parsed: ParsedDocument, report: OnProgress
     ) -> DescribedDocument:
-        """Describe the document and make it searchable; the job stays open."""
+        """Describe the document and make it searchable, a small one at once; the job stays open."""
         described = await describe_in_parts(parsed)
+        parsed, version, total = described.parsed, job.version, len(parsed.chunks)
         if job.attempts == 1 and self._is_small(parsed):
-            await self._store_at_once(job, described.parsed, report)
-        else:
-            await self._store_in_batches(job, described.parsed, report)
-        return described
-
-    async def _store_in_batches(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
-        stored = await self._documents.begin(
-            job.scope, job.document_id, parsed, version=job.version
-        )
-        total = len(parsed.chunks)
+            report(Progress(job.filename, JobStage.EMBED, 0, total))
+            vectors = await self._vectors(job, parsed, parsed.chunks)
+            report(Progress(job.filename, JobStage.EMBED, total, total))
+            report(Progress(job.filename, JobStage.PUBLISH, total, total))
+            ready = ReadyVersion(job.document_id, version, parsed, vectors)
+            if self._is_shared(job, parsed):
+                await self._storing.do(job.scope, ready, self._running)
+            else:
+                await self._documents.store(job.scope, [ready])
+            return described
+        stored = await self._documents.begin(job.scope, job.document_id, parsed, version=version)
         report(Progress(job.filename, JobStage.EMBED, len(stored), total))
         await self._embed(job, parsed, stored, report)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
-        await self._documents.publish(
-            job.scope, job.document_id, version=job.version, close_job=False
-        )
-
-    async def _store_at_once(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
-        total = len(parsed.chunks)
-        report(Progress(job.filename, JobStage.EMBED, 0, total))
-        vectors = await self._vectors(job, parsed, parsed.chunks)
-        report(Progress(job.filename, JobStage.EMBED, total, total))
-        report(Progress(job.filename, JobStage.PUBLISH, total, total))
-        ready = ReadyVersion(job.document_id, job.version, parsed, vectors)
-        if self._is_shared(job, parsed):
-            await self._storing.do(job.scope, ready, self._running)
-        else:
-            await self._documents.store(job.scope, [ready])
+        await self._documents.publish(job.scope, job.document_id, version=version, close_job=False)
+        return described
 
     async def _vectors(self, job: Job, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
         texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
@@ -300,6 +287,21 @@ class JobRunner:
             unpacked = await asyncio.to_thread(unpack, given.content, job.document_id)
             await self._take_place(job, unpacked, place)
             return unpacked
+        describe: Describe | None = None
+        if self._captioner is not None:
+            describe = partial(self._captioner.describe, job.scope, again=job.attempts > 1)
+        recognise: Recognise | None = None
+        if self._reader is not None:
+            recognise = partial(
+                self._reader.read,
+                job.scope,
+                job.document_id,
+                given.content,
+                on_progress=lambda done, total: report(
+                    Progress(job.filename, JobStage.OCR, done, total)
+                ),
+                again=job.attempts > 1,
+            )
         async with self._shares.parsing(job.scope.user_id):
             parsed = await parse_file(
                 given.content,
@@ -307,45 +309,14 @@ class JobRunner:
                 document_id=job.document_id,
                 settings=self._settings,
                 hosts=self._hosts,
-                describe=self._describer(job),
-                recognise=self._recogniser(job, given.content, report),
+                describe=describe,
+                recognise=recognise,
             )
             # Before the next file is parsed, so that no parsed ones pile up.
             await self._take_place(job, parsed, place)
         # The user's metadata, such as tags, take precedence.
         document = replace(parsed, metadata={**parsed.metadata, **given.metadata})
         return apply_dates(document, given.metadata)
-
-    def _describer(self, job: Job) -> Describe | None:
-        captioner = self._captioner
-        if captioner is None:
-            return None
-
-        async def describe(made: DocumentDraft) -> Captions:
-            return await captioner.describe(
-                job.scope,
-                made.images,
-                title=made.title,
-                language=made.language,
-                again=job.attempts > 1,
-            )
-
-        return describe
-
-    def _recogniser(self, job: Job, content: bytes, report: OnProgress) -> Recognise | None:
-        reader = self._reader
-        if reader is None:
-            return None
-
-        def show(done: int, total: int) -> None:
-            report(Progress(job.filename, JobStage.OCR, done, total))
-
-        async def recognise(made: DocumentDraft) -> Recognised:
-            return await reader.read(
-                job.scope, job.document_id, content, made, show, again=job.attempts > 1
-            )
-
-        return recognise
 
     async def _embed(
         self, job: Job, parsed: ParsedDocument, stored: set[UUID], report: OnProgress

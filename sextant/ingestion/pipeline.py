@@ -303,7 +303,12 @@ class Ingestor:
             if job.stage is JobStage.DONE:
                 return JobOutcome(job.total, job.warnings)
             if job.stage is JobStage.FAILED:
-                raise _closed_job_error(job)
+                if job.error_code in _CLOSED_ON_PURPOSE:
+                    raise Superseded(
+                        f"{job.filename} is not taken in. {job.error}",
+                        next_step="Nothing to do, unless you want it again: then ingest the file again.",
+                    )
+                raise error_of(job.error_code or "", job.error or "")
             if on_progress is not None:
                 on_progress(Progress(filename, job.stage, job.done, job.total, self._others))
             await asyncio.sleep(0.5)
@@ -324,16 +329,6 @@ async def _do_all(
 
     await run_together(work() for _ in range(_AT_ONCE))
     return [results[index] for index in range(len(items))]
-
-
-def _closed_job_error(job: Job) -> SextantError:
-    """Return the error of a job that another worker closed."""
-    if job.error_code in _CLOSED_ON_PURPOSE:
-        return Superseded(
-            f"{job.filename} is not taken in. {job.error}",
-            next_step="Nothing to do, unless you want it again: then ingest the file again.",
-        )
-    return error_of(job.error_code or "", job.error or "")
 
 
 @contextmanager

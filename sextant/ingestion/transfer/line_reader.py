@@ -148,7 +148,11 @@ def read_line(raw: bytes | Mapping[str, Any], number: int = 1) -> tuple[Line, li
             remarks += _unknown_keys(section, f"sections[{index}]: ")
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
-        remarks += [*loops, *_too_long(line.text)]
+        remarks += loops
+        # An embedding model reads only the beginning. Tokens are at most as many as characters, and slower to count.
+        if len(line.text) > LONG_PASSAGE and estimate_tokens(line.text) > LONG_PASSAGE:
+            params = {"length": f"{len(line.text):,}", "most": f"{LONG_PASSAGE:,}"}
+            remarks.append(CodedWarning(WarningCode.LINE_PASSAGE_TOO_LONG, params))
     return line, [*lost, *(LineProblem(number, remark, kept=True) for remark in remarks)]
 
 
@@ -242,14 +246,6 @@ def _unknown_keys(line: ImportLine, where: str = "") -> Iterator[CodedWarning]:
             yield CodedWarning(WarningCode.LINE_KEY_MISSPELT, params | {"meant": repr(near[0])})
         else:
             yield CodedWarning(WarningCode.LINE_KEY_UNKNOWN, params | {"keys": known})
-
-
-def _too_long(text: str) -> Iterator[CodedWarning]:
-    """Report a passage of which an embedding model reads only the beginning."""
-    # The number of tokens is at most that of characters, and slower to compute.
-    if len(text) > LONG_PASSAGE and estimate_tokens(text) > LONG_PASSAGE:
-        params = {"length": f"{len(text):,}", "most": f"{LONG_PASSAGE:,}"}
-        yield CodedWarning(WarningCode.LINE_PASSAGE_TOO_LONG, params)
 
 
 def _without_loops(line: ChunkLine) -> tuple[ChunkLine, list[CodedWarning]]:

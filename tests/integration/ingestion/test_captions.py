@@ -15,6 +15,7 @@ from sextant.domain.documents import Modality
 from sextant.domain.errors import FileEmpty
 from sextant.domain.scope import Scope
 from sextant.ingestion.captions import Captioner
+from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
 from sextant.ingestion.pipeline import Ingestor
@@ -134,15 +135,16 @@ async def test_an_image_file_that_nobody_can_describe_is_refused_with_the_reason
 async def test_a_job_that_is_taken_up_again_keeps_to_what_was_said_before(
     database: Database, scope: Scope, again: bool
 ) -> None:
-    images = [FoundImage("a" * 64, picture("red"), ""), FoundImage("b" * 64, b"x", "")]
+    images = (FoundImage("a" * 64, picture("red"), ""), FoundImage("b" * 64, b"x", ""))
+    made = DocumentDraft("t", "", "en", (), (), images=images)
     documents = DocumentStore(database)
     await documents.register(
         scope, source="s", filename="s", media_type="text/plain", content=b"makes the graph"
     )
     async with seeing(database, ["Red.", failing(500), "Seen later."]) as (_, captioner, endpoint):
-        first = await captioner.describe(scope, images, title="t", language="en")
+        first = await captioner.describe(scope, made)
         assert dict(first.texts) == {"a" * 64: "Red."}
-        second = await captioner.describe(scope, images, title="t", language="en", again=again)
+        second = await captioner.describe(scope, made, again=again)
         assert (second.texts.get("b" * 64), len(endpoint.requests)) == (
             (None, 2) if again else ("Seen later.", 3)
         )
