@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sextant.domain.documents import Document, GraphInfo, Section
     from sextant.facade import Sextant
     from sextant.facade.chunks import Chunks
-    from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
+    from sextant.ingestion.model_describer import DescribedByModel, DescriptionEstimate
 
 app = typer.Typer()
 chunks = typer.Typer(help="Let the chat model describe passages.")

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from sextant.domain.documents import CAMEL_CASE
 from sextant.domain.errors import DecisionNeeded, SextantError, error_of
 from sextant.domain.warnings import Warned
-from sextant.domain.wire import CAMEL_CASE
 
 
 class Trust(StrEnum):

@@ -9,13 +9,26 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, Warned
-from sextant.domain.wire import CAMEL_CASE
 from sextant.text.characters import clean_text
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+# Parser processes start without pydantic.
+CAMEL_CASE: ConfigDict = {"alias_generator": _camel_case, "populate_by_name": True}
+"""Of a dataclass (`__pydantic_config__`): camelCase over HTTP, snake_case in Python."""
+
 
 LONGEST_FILENAME = 255  # characters; NAME_MAX of the usual file systems
 # Control characters, and marks that turn the direction of reading.

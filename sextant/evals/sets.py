@@ -14,7 +14,7 @@ from sextant.domain.errors import ConflictError
 from sextant.domain.scope import Scope
 from sextant.evals.dataset import CorpusPassage, Triple
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.metadata.offline_descriptions import describe
+from sextant.ingestion.offline_descriptions import describe
 from sextant.ingestion.progress import OnCount, silent
 from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.line_reader import read_line

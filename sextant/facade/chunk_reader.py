@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sextant.domain.documents import Section
+from sextant.domain.documents import CAMEL_CASE, Section
 from sextant.domain.errors import ChunkNotFound
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
-from sextant.domain.wire import CAMEL_CASE
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
     ChunkEntity,

@@ -25,7 +25,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.search_log import LoggedSearch, SearchLog, item_to_log
 
 if TYPE_CHECKING:
-    from sextant.ingestion.metadata.by_model import (
+    from sextant.ingestion.model_describer import (
         DescribedByModel,
         DescriptionEstimate,
     )
@@ -152,7 +152,7 @@ class Chunks:
 
     async def estimate_describing(self) -> DescriptionEstimate:
         """Return an estimate of the tokens of `describe`, without calling the model."""
-        from sextant.ingestion.metadata.by_model import estimate_descriptions
+        from sextant.ingestion.model_describer import estimate_descriptions
 
         return await estimate_descriptions(self._database, self._scope, self._database.settings)
 
@@ -204,7 +204,7 @@ class Chunks:
         on_progress: OnStage | None,
         budget_tokens: int | None = None,
     ) -> DescribedByModel:
-        from sextant.ingestion.metadata.by_model import ModelDescriber
+        from sextant.ingestion.model_describer import ModelDescriber
 
         chat = await self._chat_models.get(Role.EXTRACT)
         if chat is None:

@@ -27,8 +27,8 @@ from sextant.domain.answers import (
     Source,
     Trust,
 )
+from sextant.domain.documents import CAMEL_CASE
 from sextant.domain.errors import ConversationNotFound, OptionInvalid
-from sextant.domain.wire import CAMEL_CASE
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
 from sextant.nodes.context import Context

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from sextant.domain.documents import CAMEL_CASE
 from sextant.domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from sextant.domain.graph import Entity, Relation
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
-from sextant.domain.wire import CAMEL_CASE
 from sextant.facade.chunk_reader import EntityQuote, quote_mention, quote_relation
 from sextant.retrievers.cursor import ListingKey
 from sextant.stores.chunks.chunk_store import ChunkStore

@@ -24,11 +24,10 @@ from sextant.stores.postgresql.database import Database
 if TYPE_CHECKING:
     from sextant.facade.library import PagePictures
     from sextant.graph.workflow import Workflow
-    from sextant.ingestion.captions import Captioner
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
     from sextant.ingestion.importer import Importer
-    from sextant.ingestion.ocr import OcrReader
     from sextant.ingestion.parsing.hosts import ParserHosts
+    from sextant.ingestion.pictures import Captioner, OcrReader
     from sextant.ingestion.pipeline import Ingestor
     from sextant.nodes.context import Dependencies
     from sextant.retrievers.chunk_search.search import ChunkSearch
@@ -214,7 +213,7 @@ class Parts:
         settings = self._database.settings
         has_graph = settings.ingestion.graph != "off"
         by_model = reads and settings.ingestion.graph == "llm"
-        from sextant.ingestion.ocr import open_reader
+        from sextant.ingestion.pictures import open_reader
 
         if self._reader is None:
             self._reader = open_reader(self._database)
@@ -235,7 +234,7 @@ class Parts:
         vision = await self.chat_models.vision()
         if vision is None:
             return None
-        from sextant.ingestion.captions import Captioner
+        from sextant.ingestion.pictures import Captioner
         from sextant.stores.documents.document_reader import CaptionStore
 
         return Captioner(vision, CaptionStore(self._database), self._database.settings)

@@ -31,13 +31,12 @@ from sextant.domain.errors import (
 from sextant.domain.settings import Settings
 from sextant.domain.system import trim_memory
 from sextant.domain.warnings import CodedWarning, attachments_not_read
-from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.metadata.offline_descriptions import DescribedDocument, describe_in_parts
-from sextant.ingestion.ocr import OcrReader
+from sextant.ingestion.offline_descriptions import DescribedDocument, describe_in_parts
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, Recognise, parse_file
+from sextant.ingestion.pictures import Captioner, OcrReader
 from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.ingestion.workers import GroupCommit, Heartbeats, WorkShares

@@ -26,15 +26,14 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, word_warnings
-from sextant.ingestion.captions import Captioner
 from sextant.ingestion.files import Paths, find_files, find_size, find_vanished, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.job_runner import JobOutcome, JobRunner
-from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import Limits, check_size
+from sextant.ingestion.pictures import Captioner, OcrReader
 from sextant.ingestion.progress import OnProgress, Progress
 from sextant.ingestion.workers import GroupCommit
 from sextant.models.protocols import Embedder

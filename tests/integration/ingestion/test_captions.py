@@ -14,10 +14,10 @@ from PIL import Image
 from sextant.domain.documents import Modality
 from sextant.domain.errors import FileEmpty
 from sextant.domain.scope import Scope
-from sextant.ingestion.captions import Captioner
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
+from sextant.ingestion.pictures import Captioner
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.roles import ChatModels
 from sextant.stores.chunks.chunk_store import ChunkStore

@@ -17,7 +17,7 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.importer import Importer
-from sextant.ingestion.metadata.by_model import (
+from sextant.ingestion.model_describer import (
     DescribedByModel,
     ModelDescriber,
     estimate_descriptions,

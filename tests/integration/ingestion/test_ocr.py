@@ -19,13 +19,13 @@ from PIL import Image, ImageDraw, ImageFont
 from sextant.domain.documents import JobStage, Modality
 from sextant.domain.errors import FileEmpty
 from sextant.domain.scope import Scope
-from sextant.ingestion.ocr import OcrReader, open_reader
 from sextant.ingestion.parsing import hosts as parser_hosts
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.host import HostRequest
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.ocr_engine import load
 from sextant.ingestion.parsing.recognised import OcrPage
+from sextant.ingestion.pictures import OcrReader, open_reader
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress, silent
 from sextant.stores.chunks.chunk_store import ChunkStore

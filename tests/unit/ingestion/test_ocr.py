@@ -12,13 +12,13 @@ from sextant.domain.documents import Modality
 from sextant.domain.errors import FileEmpty
 from sextant.domain.scope import Scope
 from sextant.domain.settings import OcrSettings, Settings
-from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.chunking import Cut
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.host import HostRequest
 from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Recognised
+from sextant.ingestion.pictures import OcrReader
 from sextant.stores.documents.document_store import OcrPageStore, StoredOcrPage
 
 SCOPE, DOCUMENT = Scope("ann", "default"), uuid4()

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from sextant.domain.settings import LimitSettings, Settings
-from sextant.ingestion.metadata.description_prompts import (
+from sextant.ingestion.description_prompts import (
     Call,
     ChunkReplies,
     call_about,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.documents import Chunk, Modality, ParsedDocument, Section
 from sextant.ingestion.graph.extraction.extract_terms import extract_terms
-from sextant.ingestion.metadata.offline_descriptions import (
+from sextant.ingestion.offline_descriptions import (
     KEYWORDS,
     SUMMARY_CHARS,
     TOPICS,
@@ -84,7 +84,7 @@ async def test_a_call_that_is_cancelled_leaves_no_thread_at_work_for_the_whole_d
         goes_on.wait()
         return {}
 
-    monkeypatch.setattr("sextant.ingestion.metadata.offline_descriptions._extract", extract)
+    monkeypatch.setattr("sextant.ingestion.offline_descriptions._extract", extract)
     describing = asyncio.create_task(describe_in_parts(parsed))
     await asyncio.to_thread(begun.wait)
     describing.cancel()

@@ -13,12 +13,12 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from sextant import prompts
+from sextant.ingestion.description_prompts import ChunkReplies, SectionReplies
 from sextant.ingestion.graph.extraction.extraction_prompts import (
     ModelExtractions,
     extraction_of,
     extractions_of,
 )
-from sextant.ingestion.metadata.description_prompts import ChunkReplies, SectionReplies
 from sextant.models.chat.replies import Number, Sentence, Words
 from sextant.models.chat.structured import (
     AtMost,

@@ -22,8 +22,7 @@ from sextant.domain.answers import Usage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
-from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate
-from sextant.ingestion.metadata.description_prompts import (
+from sextant.ingestion.description_prompts import (
     TOGETHER,
     Call,
     call_about,
@@ -35,6 +34,7 @@ from sextant.ingestion.metadata.description_prompts import (
     schema_of,
     tokens_of,
 )
+from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate
 from sextant.ingestion.model_calls import CallOutcome, CallRun, ModelCall, Pace
 from sextant.ingestion.progress import OnStage, runs_of, silent
 from sextant.stores.documents.model_descriptions import (

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, create_model
 
 from sextant.domain.answers import Usage
 from sextant.domain.settings import Settings
-from sextant.ingestion.metadata.offline_descriptions import KEYWORDS, TOPICS, short
+from sextant.ingestion.offline_descriptions import KEYWORDS, TOPICS, short
 from sextant.ingestion.progress import runs_of
 from sextant.models.chat.replies import Number, Sentence, Words, index_replies, numbered_objects
 from sextant.models.chat.structured import AtMost, Declared, ModelReply, instruction

@@ -1,1 +1,0 @@
-"""Describe chunks and sections: summaries, keywords, topics, tags."""
