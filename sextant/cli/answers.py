@@ -79,7 +79,18 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
     finally:
         printer.lines.end()
     if not quiet:
-        _print_rest(answer, printer.warnings)
+        # Sources, the warnings that were not printed yet, and a summary.
+        terminal.say("")
+        for source in answer.sources:
+            terminal.say("")
+            terminal.heading(f"[{source.label or source.marker}] {_location(answer, source)}")
+            for quote in _quotes(answer, source) or [terminal.shorten(source.text)]:
+                terminal.prose(f"“{quote}”", "    ")
+        for coded, warning in zip(answer.coded_warnings, answer.warnings, strict=True):
+            if coded.in_language(answer.language) not in printer.warnings:
+                terminal.warn_of(warning)
+        terminal.say("")
+        terminal.faint(_summary(answer))
     return answer
 
 
@@ -133,21 +144,6 @@ def _plan_lines(plan: Planned, wordings: Mapping[str, str]) -> Iterator[str]:
     tokens = plan.prompt_tokens + plan.completion_tokens
     most = int(plan.limits["calls"])
     yield wordings["cost"].format(calls=plan.calls, tokens=tokens, time=time, most=most)
-
-
-def _print_rest(answer: Answer, warnings: set[str]) -> None:
-    """Print the sources of an answer, the warnings that were not printed yet, and a summary."""
-    terminal.say("")
-    for source in answer.sources:
-        terminal.say("")
-        terminal.heading(f"[{source.label or source.marker}] {_location(answer, source)}")
-        for quote in _quotes(answer, source) or [terminal.shorten(source.text)]:
-            terminal.prose(f"“{quote}”", "    ")
-    for coded, warning in zip(answer.coded_warnings, answer.warnings, strict=True):
-        if coded.in_language(answer.language) not in warnings:
-            terminal.warn_of(warning)
-    terminal.say("")
-    terminal.faint(_summary(answer))
 
 
 def _location(answer: Answer, source: Source) -> str:

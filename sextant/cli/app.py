@@ -81,8 +81,15 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         result = _INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - users get a sentence, not a traceback
-        report(_broken(error), as_json=as_json)
+    except Exception as error:
+        logging.getLogger(__name__).debug("a command failed", exc_info=error)
+        report(
+            SextantError(
+                f"Something broke inside: {type(error).__name__}: {error}.",
+                next_step="Run again with SEXTANT_LOG_LEVEL=DEBUG to see where, and report it, please.",
+            ),
+            as_json=as_json,
+        )
         return SextantError.exit_code
     if result == _INTERRUPTED:  # typer returns it after Ctrl-C
         note(f"Stopped. {_GO_ON}" if _can_resume(arguments) else "Stopped.")
@@ -141,11 +148,3 @@ def _usage(error: typer.TyperException) -> SextantError:
     name = getattr(error, "option_name", None) or message.partition("'")[2].rstrip("'.")
     hint = _FORMER.get(f"{path} {name}", hint)
     return OptionInvalid(message, next_step=f"{hint}`{path} --help` shows the way.")
-
-
-def _broken(error: Exception) -> SextantError:
-    logging.getLogger(__name__).debug("a command failed", exc_info=error)
-    return SextantError(
-        f"Something broke inside: {type(error).__name__}: {error}.",
-        next_step="Run again with SEXTANT_LOG_LEVEL=DEBUG to see where, and report it, please.",
-    )

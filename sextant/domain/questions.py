@@ -135,17 +135,14 @@ class ChunkFilters(BaseModel):
             read = cls.model_validate(wanted)
         except Unfit as error:
             raise _unfit(error) from None
-        read._check_order()
-        return cls.read(read)
-
-    def _check_order(self) -> None:
-        after, before = self.created_after, self.created_before
+        after, before = read.created_after, read.created_before
         if after and before and before <= after:
             raise OptionInvalid(
                 "`createdBefore` is not after `createdAfter`, so nothing could be found.",
                 next_step="Exchange the two, or leave one out.",
                 field="filters.createdBefore",
             )
+        return cls.read(read)
 
 
 def names() -> list[str]:

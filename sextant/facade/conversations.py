@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from langchain_core.messages import AIMessage, AnyMessage
-from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt, StateSnapshot
 from pydantic import TypeAdapter
 
@@ -206,7 +205,20 @@ class Conversations:
         remembering = workflow.copy({"checkpointer": self._threads})
         async with self._threads.turn(thread_id, title, lease, keep) as turn:
             if not isinstance(question, Mapping):
-                await _check_resumed(remembering, turn.config, question)
+                # There must be something to resume, and the decision one of the choices.
+                state = await remembering.aget_state(turn.config, subgraphs=True)
+                waiting = _waiting(state)
+                if not (waiting if question else state.next):
+                    raise ConversationNotFound(
+                        "There is nothing to decide or to resume in a conversation of that name.",
+                        next_step="Ask a question in it; whoever decided first has its answer.",
+                        field="thread_id",
+                    )
+                if question:
+                    try:
+                        read_decision(waiting[0].value, question.resume)
+                    except OptionInvalid as error:
+                        raise error.speak(state.values.get("language", "en")) from None
             answering = stream_answer(remembering, question, context=choices, config=turn.config)
             async with aclosing(answering) as events:
                 async for event in events:
@@ -241,25 +253,6 @@ class Conversations:
         """
         if not await self._threads.forget(thread_id):
             raise _not_found()
-
-
-async def _check_resumed(
-    workflow: Workflow, config: RunnableConfig, command: Command[Any] | None
-) -> None:
-    """Check that there is something to resume, and that the decision is one of the choices."""
-    state = await workflow.aget_state(config, subgraphs=True)
-    waiting = _waiting(state)
-    if not (waiting if command else state.next):
-        raise ConversationNotFound(
-            "There is nothing to decide or to resume in a conversation of that name.",
-            next_step="Ask a question in it; whoever decided first has its answer.",
-            field="thread_id",
-        )
-    if command:
-        try:
-            read_decision(waiting[0].value, command.resume)
-        except OptionInvalid as error:
-            raise error.speak(state.values.get("language", "en")) from None
 
 
 def _waiting(state: StateSnapshot) -> list[Interrupt]:

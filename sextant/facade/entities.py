@@ -271,7 +271,11 @@ class Entities:
         except ValueError:
             hits = await self._graph.entities_by_alias(self._scope, [named])
             found = list({hit.entity.id: hit.entity for hit in hits}.values())
-            found = found or await self._by_external_id(named)
+            if not found:
+                async with self._record.reading(self._scope) as graph:
+                    known = await entities_by_external_id(graph, [named])
+                wanted = [one.id for one in known.values()]
+                found = await self._graph.get_entities(self._scope, wanted)
         if len(found) == 1:
             return found[0]
         if found:
@@ -290,11 +294,6 @@ class Entities:
             else "`sextant entities search` finds entities by words of their names.",
             field=field,
         )
-
-    async def _by_external_id(self, external_id: str) -> list[Entity]:
-        async with self._record.reading(self._scope) as graph:
-            known = await entities_by_external_id(graph, [external_id])
-        return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
     async def _resolve_id(self, named: str, found: Entity) -> UUID:
         """Return the id of the named entity itself, which may be merged into `found`."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
     from sextant.ingestion.importer import Importer
     from sextant.ingestion.parsing.hosts import ParserHosts
-    from sextant.ingestion.pictures import Captioner, OcrReader
+    from sextant.ingestion.pictures import OcrReader
     from sextant.ingestion.pipeline import Ingestor
     from sextant.nodes.context import Dependencies
     from sextant.retrievers.chunk_search.search import ChunkSearch
@@ -206,17 +206,20 @@ class Parts:
     async def _open_ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
         """Open an ingestor without a check of the embedding model; `reads`: see `importer`."""
         from sextant.ingestion.graph.index import GraphIndexer
+        from sextant.ingestion.pictures import Captioner, open_reader
         from sextant.ingestion.pipeline import Ingestor
+        from sextant.stores.documents.document_reader import CaptionStore
         from sextant.stores.documents.document_store import DocumentStore
         from sextant.stores.jobs import JobStore
 
         settings = self._database.settings
         has_graph = settings.ingestion.graph != "off"
         by_model = reads and settings.ingestion.graph == "llm"
-        from sextant.ingestion.pictures import open_reader
-
         if self._reader is None:
             self._reader = open_reader(self._database)
+        vision, captioner = await self.chat_models.vision(), None
+        if vision is not None:
+            captioner = Captioner(vision, CaptionStore(self._database), settings)
         return Ingestor(
             DocumentStore(self._database),
             JobStore(self._database),
@@ -225,19 +228,9 @@ class Parts:
             graph=GraphIndexer(self._database) if has_graph else None,
             extractor=await self.extractor(renewed=working) if by_model else None,
             hosts=self._parser_hosts(),
-            captioner=await self._captioner(),
+            captioner=captioner,
             reader=self._reader,
         )
-
-    async def _captioner(self) -> Captioner | None:
-        """Return the captioner of images in documents; None without a vision model."""
-        vision = await self.chat_models.vision()
-        if vision is None:
-            return None
-        from sextant.ingestion.pictures import Captioner
-        from sextant.stores.documents.document_reader import CaptionStore
-
-        return Captioner(vision, CaptionStore(self._database), self._database.settings)
 
     async def importer(self, *, reads: bool = True) -> Importer:
         """Return an importer, which checks the embedding model when it needs one.

@@ -173,13 +173,19 @@ class ModelDescriber:
         left = 0
         if self.budget.exhausted:
             left = sum([await run.stored.count_undescribed(kind, TRIES) for kind in DescribedKind])
+        warnings = list[CodedWarning]()
+        if run.failed:
+            params = {"descriptions": count(run.failed, "description")}
+            warnings.append(CodedWarning(WarningCode.DESCRIPTIONS_FAILED, params))
+        if left:
+            warnings.append(CodedWarning(WarningCode.DESCRIPTIONS_OVER_BUDGET, {"left": left}))
         return DescribedByModel(
             run.described[DescribedKind.PASSAGES],
             run.described[DescribedKind.SECTIONS],
             run.failed,
             left,
             self.budget.spent,
-            coded_warnings=tuple(_warnings(run.failed, left)),
+            coded_warnings=tuple(warnings),
         )
 
     async def _all(self, run: _DescribingRun, kind: DescribedKind) -> None:
@@ -255,11 +261,3 @@ class ModelDescriber:
             answer_tokens=call.answer_tokens,
         )
         return call.said(replies), usage
-
-
-def _warnings(failed: int, left: int) -> Iterator[CodedWarning]:
-    if failed:
-        params = {"descriptions": count(failed, "description")}
-        yield CodedWarning(WarningCode.DESCRIPTIONS_FAILED, params)
-    if left:
-        yield CodedWarning(WarningCode.DESCRIPTIONS_OVER_BUDGET, {"left": left})

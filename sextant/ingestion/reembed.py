@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-from sextant.domain.scope import Scope
 from sextant.ingestion.job_runner import embedding_text
 from sextant.ingestion.progress import OnCount
 from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.embedding_space import (
     chunks_without_vectors,
     finish_reembedding,
@@ -45,7 +41,9 @@ async def reembed(
         total = sum([await chunks.count(scope) for scope in scopes])
         done = 0
         for scope in scopes:
-            async for batch in _batches(database, scope):
+            last, size = None, database.settings.ingestion.embed_batch
+            while batch := await chunks_without_vectors(database, scope, after=last, limit=size):
+                last = batch[-1].id
                 texts = [embedding_text(chunk.document_title, chunk) for chunk in batch]
                 vectors = await embedder.embed_passages(texts)
                 await store_vectors(database, scope, [chunk.id for chunk in batch], vectors)
@@ -54,11 +52,3 @@ async def reembed(
                     on_progress(done, total)
         await finish_reembedding(database)
         return done
-
-
-async def _batches(database: Database, scope: Scope) -> AsyncIterator[list[StoredChunk]]:
-    size = database.settings.ingestion.embed_batch
-    last = None
-    while batch := await chunks_without_vectors(database, scope, after=last, limit=size):
-        yield batch
-        last = batch[-1].id

@@ -74,9 +74,7 @@ class ImportStream:
                 number += 1
                 yield frame("progress", self._stage, str(number))
                 await asyncio.wait({self.task}, timeout=0.25)  # at most four events a second
-        yield self._last(str(number + 1))
-
-    def _last(self, event_id: str) -> bytes:
+        last_id = str(number + 1)
         try:
             report = self.task.result()
         except asyncio.CancelledError:
@@ -86,8 +84,9 @@ class ImportStream:
         except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event
             failed = as_failed(error)
         else:
-            return frame("done", report.model_dump(mode="json", by_alias=True), event_id)
-        return frame("error", on_wire(failed) | problem_fields(failed), event_id)
+            yield frame("done", report.model_dump(mode="json", by_alias=True), last_id)
+            return
+        yield frame("error", on_wire(failed) | problem_fields(failed), last_id)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         """Note progress; may be called from any thread."""

@@ -208,7 +208,7 @@ class ScriptedOpenAI(LoopbackEndpoint):
             return await self._error_response(reply)
         await wait_as_scripted(reply, self._sleep)
         texts = request.body["input"]
-        vectors = [self._vector(text) for text in _as_list(texts)]
+        vectors = [self._vector(text) for text in ([texts] if isinstance(texts, str) else texts)]
         as_base64 = request.body.get("encoding_format") == "base64"
         data = [
             {
@@ -323,10 +323,6 @@ def _json_response(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     return HttpResponse(status, orjson.dumps(body), headers or {})
-
-
-def _as_list(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
 
 
 def _parts_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -179,7 +179,11 @@ class Tokens:
             if header.get("alg") not in self._algorithms or "crit" in header:
                 raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
             keys = self._keys
-            key = keys if isinstance(keys, bytes) else await keys.find(*_claim_name(header))
+            key = (
+                keys
+                if isinstance(keys, bytes)
+                else await keys.find(header.get("kid"), header["alg"])
+            )
             return self._principal(token, key)
         except _INVALID as error:
             # Logged once, without the token, for the administrator of the login service.
@@ -246,10 +250,6 @@ def tokens_of(settings: AuthSettings) -> Tokens | None:
     if len(secret) < _LEAST_SECRET_BYTES:
         raise _invalid("jwt_secret", f"The secret must have {_LEAST_SECRET_BYTES} bytes or more.")
     return Tokens(settings, [_HS256], secret)
-
-
-def _claim_name(header: Mapping[str, Any]) -> tuple[object, str]:
-    return header.get("kid"), header["alg"]
 
 
 def _invalid(name: str, sentence: str) -> SettingsInvalid:

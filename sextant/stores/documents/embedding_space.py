@@ -86,14 +86,16 @@ async def check_space(database: Database, embedder: VectorSpace) -> None:
             if not _use_recorded(recorded, embedder):
                 await owner.execute(_SQL["note_prefixes"], _prefixes_of(embedder))
             return
-        if recorded is not None and await _has_chunks(owner):
-            raise EmbeddingModelChanged(
-                f"The stored vectors come from {recorded.name} ({recorded.dimension} dimensions), "
-                f"but the configured model is {embedder.name} ({embedder.dimension} dimensions).",
-                next_step="Run `sextant reembed` to embed all documents with the new model, "
-                "or set SEXTANT_EMBEDDING back.",
-                field="embedding",
-            )
+        if recorded is not None:
+            stored = await (await owner.execute(_SQL["has_chunks"])).fetchone()
+            if stored and stored[0]:
+                raise EmbeddingModelChanged(
+                    f"The stored vectors come from {recorded.name} ({recorded.dimension} dimensions), "
+                    f"but the configured model is {embedder.name} ({embedder.dimension} dimensions).",
+                    next_step="Run `sextant reembed` to embed all documents with the new model, "
+                    "or set SEXTANT_EMBEDDING back.",
+                    field="embedding",
+                )
         await _reset(owner, embedder)
 
 
@@ -199,11 +201,6 @@ def _prefixes_of(embedder: VectorSpace) -> dict[str, str]:
     known = embedder.prefixes if isinstance(embedder, PrefixedSpace) else None
     query, passage = known or ("", "")
     return {"query": query, "passage": passage}
-
-
-async def _has_chunks(owner: Connection) -> bool:
-    row = await (await owner.execute(_SQL["has_chunks"])).fetchone()
-    return bool(row and row[0])
 
 
 async def _reset(owner: Connection, embedder: VectorSpace) -> None:

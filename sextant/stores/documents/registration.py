@@ -121,7 +121,9 @@ class _Intake:
     async def _store_renamed(self) -> Registered:
         """Store the upload under the first alternative name that no other document has."""
         for number in count(1):
-            renamed = replace(self, upload=replace(self.upload, source=self._alternative(number)))
+            parts = [self.sha256[:8]] + [str(number)] * (number > 1)
+            name = " ".join(parts).join(_around_alternative(self.upload.source))
+            renamed = replace(self, upload=replace(self.upload, source=name))
             named, same = await renamed._find()
             if named is None or (same is not None and named["id"] == same["id"]):
                 break
@@ -132,11 +134,6 @@ class _Intake:
         named = await fetch_one(self.connection, "same_source", self._key)
         content = {"sha256": self.sha256, "metadata": Jsonb(self.upload.metadata or {})}
         return named, await fetch_one(self.connection, "same_bytes", self._key | content)
-
-    def _alternative(self, number: int) -> str:
-        """Return an alternative name for the upload, determined by its bytes and `number`."""
-        parts = [self.sha256[:8]] + [str(number)] * (number > 1)
-        return " ".join(parts).join(_around_alternative(self.upload.source))
 
     async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
         """Store the upload, given the documents that have its name and its bytes."""

@@ -312,23 +312,19 @@ def _launch(root: Path) -> Path:
         return _when_ready(root, process)
     finally:
         if process.poll() is None:
-            _watch(root, process.pid)
+            watcher = Path(__file__).with_name("watcher.py")
+            watching = [sys.executable, "-S", "-E", str(watcher), str(root), str(process.pid)]
+            with suppress(OSError):  # without a watcher the server outlives killed users
+                subprocess.Popen(  # noqa: S603 - our own program and arguments
+                    watching,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    cwd=root,
+                )
         else:
             _remove_socket(socket_dir)
-
-
-def _watch(root: Path, server: int) -> None:
-    watcher = Path(__file__).with_name("watcher.py")
-    command = [sys.executable, "-S", "-E", str(watcher), str(root), str(server)]
-    with suppress(OSError):  # without a watcher the server outlives killed users
-        subprocess.Popen(  # noqa: S603 - our own program and arguments
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=root,
-        )
 
 
 def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:

@@ -326,17 +326,13 @@ def unavailable() -> Iterator[None]:
             next_step="Open Sextant again, and use it before it is closed.",
         ) from error
     except (OperationalError, InterfaceError) as error:
+        first, *_ = str(error).strip().splitlines() or [""]  # the others are the driver's hints
+        reason = first.rstrip(" :.?") or type(error).__name__
         raise DatabaseUnavailable(
-            f"PostgreSQL did not answer: {_first_line(error)}.",
+            f"PostgreSQL did not answer: {reason}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
             translations={"zh": Wording("PostgreSQL 没有正常回答。", DOCTOR_ZH)},
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    """Return the first line of a driver's message, without its hints."""
-    lines = str(error).strip().splitlines() or [""]
-    return lines[0].rstrip(" :.?") or type(error).__name__
 
 
 def logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:
