@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Any, cast
@@ -217,32 +216,26 @@ PATHS = {"/mcp": Naming.DOTTED, "/mcp-compat": Naming.COMPAT}
 router = new_router("tools", in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoints:
-    """The session manager of each path."""
-
-    managers: Mapping[str, StreamableHTTPSessionManager]
+Managers = Mapping[str, StreamableHTTPSessionManager]
 
 
 @asynccontextmanager
-async def endpoints() -> AsyncIterator[Endpoints]:
-    """Run the session managers, since the lifespan of a mounted application never runs."""
+async def endpoints() -> AsyncIterator[Managers]:
+    """Run the session manager of each path, since the lifespan of a mounted application never runs."""
     managers = {path: _manager(naming) for path, naming in PATHS.items()}
     stop, ready = asyncio.Event(), asyncio.Event()
     running = asyncio.create_task(_run(managers, ready, stop))
     waiting = asyncio.create_task(ready.wait())
     try:
         await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        yield Endpoints(managers)
+        yield managers
     finally:
         waiting.cancel()
         stop.set()
         await running
 
 
-async def _run(
-    managers: Mapping[str, StreamableHTTPSessionManager], ready: asyncio.Event, stop: asyncio.Event
-) -> None:
+async def _run(managers: Managers, ready: asyncio.Event, stop: asyncio.Event) -> None:
     # In one task: a manager must be exited by the task that entered it, which a lifespan does not guarantee.
     first, second = managers.values()
     async with first.run(), second.run():
@@ -307,8 +300,8 @@ async def mcp(request: Request, principal: Reader) -> Response:
     run = partial(_in_slot, serving.runs, principal)
     slot = partial(serving.searches.slot, principal.quota_key)
     request.state.caller = Caller(rag_of(request, principal), run, slot)
-    running = cast("FastAPI", request.app).state.mcp
-    return _Handled(cast("Endpoints", running).managers[request.url.path])
+    managers: Managers = cast("FastAPI", request.app).state.mcp
+    return _Handled(managers[request.url.path])
 
 
 async def serve_stdio(settings: Settings, names: str = Naming.DOTTED) -> None:
