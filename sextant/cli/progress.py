@@ -80,16 +80,11 @@ def stage_bars(*, quiet: bool) -> Iterator[OnStage]:
     """Provide a callback that shows the progress of each stage."""
     if quiet:
         yield silent
-    elif sys.stderr.isatty():
-        with _stage_bars() as on_stage:
-            yield on_stage
-    else:
+        return
+    if not sys.stderr.isatty():
         say = seldom()
         yield lambda stage, done, total: say(f"{stage}: {_so_far(done, total)}")
-
-
-@contextmanager
-def _stage_bars() -> Iterator[OnStage]:
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import uvicorn
 
     from sextant.domain.settings import Settings
-    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -118,28 +117,19 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
     from sextant.cli.session import open_session
     from sextant.cli.terminal import say
 
-    async with (
-        open_session(lengthy=True, unattended=True) as rag,
-        _serving_metrics(rag, where) as address,
-    ):
+    async with open_session(lengthy=True, unattended=True) as rag, AsyncExitStack() as stack:
+        metrics_hint = ""
+        if where is not None:
+            from sextant.server.observe.metrics import serving_metrics
+
+            address = await stack.enter_async_context(serving_metrics(rag, *where))
+            metrics_hint = f" Metrics: {address}."
         worker = rag.worker(concurrency)
         for order in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(order, worker.stop)
-        metrics_hint = f" Metrics: {address}." if address else ""
         say(f"Working.{metrics_hint} Ctrl-C stops.")
         await worker.run()
     say("Stopped.")
-
-
-def _serving_metrics(
-    rag: Sextant, where: tuple[str, int] | None
-) -> AbstractAsyncContextManager[str | None]:
-    """Serve metrics at an address, if there is one."""
-    if where is None:
-        return nullcontext()
-    from sextant.server.observe.metrics import serving_metrics
-
-    return serving_metrics(rag, *where)
 
 
 @app.command("mcp")

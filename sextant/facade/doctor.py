@@ -30,7 +30,7 @@ from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.prefixes import lacks_prefixes
 from sextant.retrievers.ranking.reranking import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors
-from sextant.stores.postgresql.database import Database, RoleRights
+from sextant.stores.postgresql.database import Database
 from sextant.stores.queue import attendance_of, queue_of
 from sextant.text.characters import count_noun
 
@@ -147,24 +147,21 @@ async def examine_database(database: Database) -> Examination:
         f"PostgreSQL {rights.server_version} ({kind}), pgvector {rights.vector_version}, "
         f"role {rights.role} bound by row-level security"
     )
-    if remedy := _missing_rights(rights):
-        return Examination("database", Health.FAILED, *remedy, exit_code=_DEPENDENCY_DOWN)
-    return Examination("database", Health.OK, detail)
-
-
-def _missing_rights(rights: RoleRights) -> tuple[str, str] | None:
-    """Return what is wrong with the database and how to fix it; None if nothing is."""
     if _numbers(rights.server_version) < _LEAST_POSTGRES:
-        return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
-    if _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:
-        return f"pgvector {rights.vector_version} is too old.", "Upgrade to 0.8 or newer."
-    if not rights.safe:
-        return (
-            f"Row-level security does not bind the role {rights.role}.",
+        wrong = f"PostgreSQL {rights.server_version} is too old."
+        way_out = "Upgrade to 15 or newer."
+    elif _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:
+        wrong = f"pgvector {rights.vector_version} is too old."
+        way_out = "Upgrade to 0.8 or newer."
+    elif not rights.safe:
+        wrong = f"Row-level security does not bind the role {rights.role}."
+        way_out = (
             "Let DATABASE_URL log in as a role that may `SET ROLE sextant_app`; "
-            "that role must be no superuser, have no BYPASSRLS and own no table of Sextant.",
+            "that role must be no superuser, have no BYPASSRLS and own no table of Sextant."
         )
-    return None
+    else:
+        return Examination("database", Health.OK, detail)
+    return Examination("database", Health.FAILED, wrong, way_out, _DEPENDENCY_DOWN)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -29,31 +29,21 @@ class HashEmbedder:
     def __init__(self, dimension: int = 64, name: str | None = None) -> None:
         if dimension < 8:
             raise ValueError("dimension must be at least 8")
-        self._dimension = dimension
-        self._name = name or f"hash-{dimension}"
-
-    @property
-    def name(self) -> str:
-        """Return the name of the vector space."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Return the length of one vector."""
-        return self._dimension
+        self.dimension = dimension
+        self.name = name or f"hash-{dimension}"
 
     async def warm_up(self) -> None:
         """Do nothing, since there is nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:
         """Return the vector of one question."""
-        return hash_vector(text, self._dimension)
+        return hash_vector(text, self.dimension)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of passages, one per row."""
-        vectors = np.zeros((len(texts), self._dimension), np.float32)
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = hash_vector(text, self._dimension)
+            vectors[row] = hash_vector(text, self.dimension)
         return vectors
 
 

@@ -127,7 +127,7 @@ class ChunkStore:
     """Search and read the chunks of live document versions; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._settings = database.settings.retrieval
 
     async def nearest(
@@ -157,7 +157,7 @@ class ChunkStore:
                 return await self._search_filtered(scope, "vector_search", filters, values)
             width = min(1000, max(self._settings.hnsw_ef_search, k))
             query = _CHUNK_STORE_SQL["nearest"]
-            return Scored.decode(await self._database.call(scope, query, question, k, width))
+            return Scored.decode(await self.database.call(scope, query, question, k, width))
 
     async def keyword_matches(
         self, scope: Scope, keywords: Sequence[str], k: int, filters: ChunkFilters | None = None
@@ -177,7 +177,7 @@ class ChunkStore:
             values = {"words": words, "k": k}
             return await self._search_filtered(scope, "keyword_search", filters, values)
         values_of_words = (*word_values(words), _TEXTS_PER_HIT * k, k)
-        answer = await self._database.call(scope, _CHUNK_STORE_SQL["held"], *values_of_words)
+        answer = await self.database.call(scope, _CHUNK_STORE_SQL["held"], *values_of_words)
         return Scored.of(rank_keyword_rows(answer or b"", k))
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
@@ -185,11 +185,6 @@ class ChunkStore:
         values = (*word_values(lowercase_words(keywords)), _TEXTS_PER_HIT * k, k)
         _, function = _CHUNK_STORE_SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
-
-    @property
-    def database(self) -> Database:
-        """Return the database that stores the chunks."""
-        return self._database
 
     async def matching_ids(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
         """Return the ids of the chunks that match the filters, ascending, as halves of shape (n, 2)."""
@@ -206,7 +201,7 @@ class ChunkStore:
         if not (filters.document_ids or filters.section_id):
             return []
         query, values = filter_condition("unknown"), filter_ids(filters)
-        return await rows_of(self._database, scope, scalar_row, query, **values)
+        return await rows_of(self.database, scope, scalar_row, query, **values)
 
     async def find_unknown_types(
         self, scope: Scope, types: Sequence[str]
@@ -221,12 +216,12 @@ class ChunkStore:
 
     async def _types(self, scope: Scope, query: str, types: Sequence[str]) -> list[str]:
         values = {"types": [type_.lower() for type_ in types]}
-        return await rows_of(self._database, scope, scalar_row, filter_condition(query), **values)
+        return await rows_of(self.database, scope, scalar_row, filter_condition(query), **values)
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """Return the chunks with these ids, in this order; ids that the scope does not have are skipped."""
         values = key_of(scope) | {"ids": id_array(ids)}
-        rows = await self._database.read(scope.user_id, _GET, values)
+        rows = await self.database.read(scope.user_id, _GET, values)
         return [read_stored_chunk(row) for row in rows]
 
     async def hits(self, scope: Scope, found: Scored) -> list[ChunkHit]:
@@ -238,15 +233,15 @@ class ChunkStore:
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the fields that results show of these chunks, in this order, as rows."""
         values = key_of(scope) | {"ids": id_array(ids)}
-        return await self._database.read(scope.user_id, _CONTENTS, values)
+        return await self.database.read(scope.user_id, _CONTENTS, values)
 
     async def count(self, scope: Scope) -> int:
         """Count the searchable chunks of the scope."""
-        return sum(await rows_of(self._database, scope, scalar_row, _CHUNK_STORE_SQL["count"]))
+        return sum(await rows_of(self.database, scope, scalar_row, _CHUNK_STORE_SQL["count"]))
 
     async def documents(self, scope: Scope) -> dict[UUID, str]:
         """Return the state of each document by id: a text that changes whenever its searchable chunks do."""
-        rows = await self._database.read(scope.user_id, _DOCUMENTS, key_of(scope))
+        rows = await self.database.read(scope.user_id, _DOCUMENTS, key_of(scope))
         return {row["id"]: row["state"] for row in rows}
 
     async def passages(
@@ -260,18 +255,18 @@ class ChunkStore:
         """
         wanted = list(await self.documents(scope)) if documents is None else list(documents)
         query, factory = _CHUNK_STORE_SQL["passages"], args_row(IndexPassage)
-        return await rows_of(self._database, scope, factory, query, documents=wanted)
+        return await rows_of(self.database, scope, factory, query, documents=wanted)
 
     async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
         """Return the vectors of the chunks of some documents, in no particular order."""
         query, wanted = _CHUNK_STORE_SQL["vectors"], list(documents)
         return read_embedded(
-            await rows_of(self._database, scope, scalar_row, query, documents=wanted)
+            await rows_of(self.database, scope, scalar_row, query, documents=wanted)
         )
 
     async def stamp(self, scope: Scope) -> Stamp:
         """Return the scope's stamp, which changes whenever its passages, graph or reports do."""
-        return await stamp_of(self._database, scope)
+        return await stamp_of(self.database, scope)
 
     @asynccontextmanager
     async def _open_filtered(
@@ -279,7 +274,7 @@ class ChunkStore:
     ) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
         """Open a snapshot that is set up for a filtered search; yield it with the scope's row."""
         timeout = {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
-        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+        async with self.database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
             await connection.execute(custom_plans(), timeout)
             yield connection, found
