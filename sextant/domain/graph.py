@@ -27,6 +27,7 @@ class MentionKind(StrEnum):
     TITLE = "title"  # the chunk, its section or document is titled with the entity's name
     ALIAS = "alias"  # the chunk's text contains a title or alias of the entity
     TERM = "term"  # an offline extractor took the entity from the chunk's text
+    NAME = "name"  # the same, and the text shows a name: it has a type, or the chunk repeats it
     MODEL = "model"  # a chat model extracted it
     IMPORT = "import"  # the user said so
 

@@ -20,13 +20,7 @@ _SQL = load_queries("graph_arrays")
 Indices = npt.NDArray[np.int32]
 Ids = npt.NDArray[np.uint64]  # shape (n, 2): the halves of a uuid, high first
 
-KINDS = (
-    MentionKind.TITLE,
-    MentionKind.ALIAS,
-    MentionKind.TERM,
-    MentionKind.MODEL,
-    MentionKind.IMPORT,
-)
+KINDS = tuple(MentionKind)
 
 
 @dataclass(frozen=True, slots=True)

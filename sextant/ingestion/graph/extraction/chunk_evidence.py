@@ -22,7 +22,12 @@ from sextant.ingestion.graph.extraction.entity_types import (
     type_of_column,
     type_of_name,
 )
-from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
+from sextant.ingestion.graph.extraction.extract_terms import (
+    NAMED,
+    Term,
+    co_occurrences,
+    extract_terms,
+)
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import titles_of
 from sextant.ingestion.graph.resolution.name_keys import definitions
@@ -259,7 +264,12 @@ def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Stateme
     terms = extract_terms(chunk.text) if known is None else known
     statements = _Statements(scope, chunk)
     ids = [
-        statements.mention(term.name, term.spans[0].start, _type_of_term(chunk.text, term))
+        statements.mention(
+            term.name,
+            term.spans[0].start,
+            _type_of_term(chunk.text, term),
+            is_repeated=len(term.spans) > 1 and term.spans[0].weight >= NAMED,
+        )
         for term in terms
     ]
     _add_definitions(statements, terms)
@@ -307,9 +317,19 @@ class _Statements:
     _related: set[frozenset[UUID]] = field(default_factory=set[frozenset[UUID]])
 
     def mention(
-        self, name: str, start: int, entity_type: str = UNTYPED, description: str = ""
+        self,
+        name: str,
+        start: int,
+        entity_type: str = UNTYPED,
+        description: str = "",
+        *,
+        is_repeated: bool = False,
     ) -> UUID:
-        """Add an entity; the type that its name shows counts if no other is given."""
+        """Add an entity; the type that its name shows counts if no other is given.
+
+        A name that has a type or is repeated in the chunk is an entity by itself; a term, and a cell of a table, only
+        if a second chunk mentions it.
+        """
         entity = entity_id(self.scope, name)
         row = self.mentions.get(entity)
         if row is None:
@@ -319,6 +339,9 @@ class _Statements:
             )
         if row.entity_type in {UNTYPED, type_of_name(row.name)} and entity_type != UNTYPED:
             row = row._replace(entity_type=entity_type)
+        is_name = is_repeated or row.entity_type != UNTYPED
+        if is_name and self.chunk.modality is not Modality.TABLE:
+            row = row._replace(kind=MentionKind.NAME)
         joined = "; ".join(filter(None, (row.description, description)))
         self.mentions[entity] = row._replace(description=joined)
         return entity

@@ -22,7 +22,8 @@ group by get_byte(uuid_send(id), 0) order by get_byte(uuid_send(id), 0);
 -- name: mentions
 -- Mentions with the position of their kind in the enumeration.
 select string_agg(uuid_send(entity_id) || uuid_send(chunk_id) || case kind when 'title' then '\x00'::bytea
-  when 'alias' then '\x01' when 'term' then '\x02' when 'model' then '\x03' else '\x04' end, '')
+  when 'alias' then '\x01' when 'term' then '\x02' when 'name' then '\x03' when 'model' then '\x04'
+  else '\x05' end, '')
 from mentions where scope_id = %(scope_id)s and chunk_id <> %(nil)s
 group by get_byte(uuid_send(entity_id), 0);
 

@@ -30,7 +30,7 @@ grant execute on function relation_key(uuid, uuid, text) to sextant_app;
 
 -- Evidence ------------------------------------------------------------------------------------------
 
-create type mention_kind as enum ('title', 'alias', 'term', 'model', 'import');
+create type mention_kind as enum ('title', 'alias', 'term', 'name', 'model', 'import');
 
 -- A chunk mentions an entity. chunk_id and document_id are the nil uuid where the user states an entity without a
 -- passage. surface: the alias (aliases.key) that an 'alias' mention was found by.
