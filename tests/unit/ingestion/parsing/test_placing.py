@@ -97,3 +97,13 @@ def test_offsets_count_from_the_beginning_of_the_document() -> None:
     [one] = locate_words("belt", drawn("belt"), 100)
 
     assert (one.start, one.end) == (100, 104)
+
+
+def test_a_word_that_touches_the_mark_of_its_note_is_placed() -> None:
+    assert placed("By Ann Poe [note 1], Bo Fry.", drawn("By Ann Poe1, Bo Fry.")) == [
+        ("By", 0),
+        ("Ann", 1),
+        ("Poe [note 1", 2),
+        ("Bo", 3),
+        ("Fry.", 4),
+    ]
