@@ -261,6 +261,10 @@ _THINGS = re.compile(
 )
 # What is joined within a clause of its own has a verb: "how ownership and lifetimes work".
 _SUBORDINATE = re.compile(r"\S\s+(?:how|why|whether|if|that)\b", re.IGNORECASE)
+# "In Berlin, sales and costs": this begins no list.
+_SETTING = re.compile(
+    r"(?:in|at|on|for|from|by|with|since|until|during|after|before|under)\s+$", re.IGNORECASE
+)
 # Further things of a list, before the last two.
 _LISTED = re.compile(rf"(?:(?<=: )|(?<!,)\b)(?:{_THING}, )+$", re.IGNORECASE)
 _OPENING = re.compile(
@@ -325,11 +329,17 @@ def _join_in_english(question: str) -> tuple[str, list[str], str]:
     begin, (one, two) = sides.start(), sides.group("one", "two")
     if sides["join"] == "with" and not _COMPARISON.search(question[:begin] + one):
         return "", [], ""
+    listed = _LISTED.search(question[:begin]) if sides["join"] == "and" else None
+    if listed and not _SETTING.match(question[: listed.start()]):
+        begin, one = listed.start(), f"{listed.group()}{one}"
     # At the beginning of a question a verb may be capitalised, but is no name: "Are", "Explain".
     asks = is_request(question) and not begin
     opening = _OPENING.match(one) or (_FIRST_WORD.match(one) if asks else None)
     before = question[:begin] + (opening.group() if opening else "")
     one = one[opening.end() :] if opening else one
+    after = question[sides.end() :]
+    if ", " in one:
+        return before, [*one.split(", "), two], after
     # "is diabetes diagnosed and treated": what is joined are the participles.
     whose, _, verb = one.rpartition(" ")
     if whose and verb.endswith("ed") and two.endswith("ed"):
@@ -342,10 +352,7 @@ def _join_in_english(question: str) -> tuple[str, list[str], str]:
         _COMPARISON.sub("", before)
     ):
         before = ""
-    listed = _LISTED.search(before)
-    others = listed.group().rstrip(", ").split(", ") if listed else []
-    before = before[: listed.start()] if listed else before
-    return before, [*others, one, two], question[sides.end() :]
+    return before, [one, two], after
 
 
 def _join_in_chinese(question: str) -> tuple[str, list[str], str]:

@@ -115,6 +115,16 @@ def test_a_question_that_asks_one_thing_has_no_parts(question: str) -> None:
         ("Explain annual leave and sick leave", ["Explain annual leave", "Explain sick leave"]),
         ("痛风的治疗和饮食建议是什么？", ["痛风的治疗是什么？", "痛风的饮食建议是什么？"]),
         ("补贴、限额以及流程有哪些？", ["补贴有哪些？", "限额有哪些？", "流程有哪些？"]),
+        (
+            "Summarise the contract: payment, delivery and penalties.",
+            [f"Summarise the contract: {one}" for one in ("payment", "delivery", "penalties")],
+        ),
+        (
+            "List holidays, leave and travel for interns.",
+            ["List holidays for interns", "List leave for interns", "List travel for interns"],
+        ),
+        ("Which parts of the manual deal with safety, and do they apply to the XL?", []),
+        ("Explain how ownership, borrowing and lifetimes work in Rust.", []),
         ("How long is the probation?", []),
         ("多久清洁一次？", []),
         (
