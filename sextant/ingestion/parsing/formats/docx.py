@@ -16,7 +16,7 @@ from sextant.ingestion.parsing.blocks import (
 )
 from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.formats.docx_styles import Numbering, Style, Styles, is_on, value_of
+from sextant.ingestion.parsing.formats.docx_styles import Numbering, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.docx_text import (
     DELETED,
     DocxParagraph,
@@ -64,7 +64,14 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     context = _Context(main, limits)
     title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
-    _add_margins(context, main)
+    for reference in main.root.iter(*_REFERENCES):
+        part = main.target(reference.get(qn("r:id")))
+        if part is None or part.root is None:
+            context.omissions.add_part("page header or footer")
+            continue
+        reader = _StoryReader(context, part, on_each_page=True)
+        with context.omissions.survive("page header or footer"):
+            context.add_margin("\n".join(lines_of(reader.blocks(part.root))))
     context.omissions.add_damaged(package.damaged)
     return context.document(body, title)
 
@@ -131,10 +138,8 @@ class _StoryReader:
         mark = element.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
         is_unfinished = mark is not None and any(child.tag in _DELETED for child in mark)
         self._unfinished = line if is_unfinished else None
-        if not is_unfinished:
-            yield from self._line(line, style)
-
-    def _line(self, line: DocxParagraph, style: Style) -> Iterator[Block]:
+        if is_unfinished:
+            return
         text = without_page_numbers(str(line.text))
         if style.is_contents:
             self._context.omissions.add_furniture("in a table of contents", text)
@@ -230,18 +235,6 @@ class _StoryReader:
             read = parser_for(found)(content or b"", self._context.limits)
             self._context.omissions.include(read.omissions)
             yield from read.blocks
-
-
-def _add_margins(context: _Context, main: PackagePart) -> None:
-    """Add the texts of page headers and footers, without the numbers of pages."""
-    for reference in main.root.iter(*_REFERENCES):
-        part = main.target(reference.get(qn("r:id")))
-        if part is None or part.root is None:
-            context.omissions.add_part("page header or footer")
-            continue
-        reader = _StoryReader(context, part, on_each_page=True)
-        with context.omissions.survive("page header or footer"):
-            context.add_margin("\n".join(lines_of(reader.blocks(part.root))))
 
 
 def _inside(element: Element, tag: str) -> Iterator[Element]:

@@ -49,22 +49,18 @@ class Numbering:
 def _levels(element: Element) -> dict[int, ListLevel]:
     levels: dict[int, ListLevel] = {}
     for node in element.findall(qn("w:lvl")):
+        # The first alternative, where there are some: a name, or how the series begins ("001, 002, 003, ...").
+        written, number_format = next(node.iter(qn("w:numFmt")), None), "decimal"
+        if written is not None:
+            number_format = str(written.get(qn("w:format")) or written.get(_VAL, ""))
         levels[min(read_number(node.get(qn("w:ilvl")), 0), _DEEPEST)] = ListLevel(
-            _number_format(node),
+            number_format,
             value_of(node, "w:lvlText") or "",
             read_number(value_of(node, "w:start"), 0),
             node.find(qn("w:isLgl")) is not None,
             read_number(value_of(node, "w:lvlRestart"), None),
         )
     return levels
-
-
-def _number_format(level: Element) -> str:
-    """Return the name of the format of a level's numbers, or how its series begins ("001, 002, 003, ...")."""
-    element = next(level.iter(qn("w:numFmt")), None)  # the first alternative, where there are some
-    if element is None:
-        return "decimal"
-    return str(element.get(qn("w:format")) or element.get(_VAL, ""))
 
 
 def _overridden(element: Element, shared: NumberedList) -> NumberedList:
@@ -166,20 +162,17 @@ class Styles:
         if style_id not in self._known:
             self._known[style_id] = Style()  # ends a cycle of styles based on each other
             element = self._elements.get(style_id)
-            if element is not None:
-                self._known[style_id] = self._read(element)
+            if element is None:
+                return Style()
+            name = value_of(element, "w:name") or ""
+            parent = self._style(value_of(element, "w:basedOn") or "")
+            style = replace(parent, name=name, level=heading_level(name) or parent.level)
+            look = _with_look(style, element.find(qn("w:rPr")))
+            properties = element.find(qn("w:pPr"))
+            if properties is not None and properties.find(qn("w:numPr")) is not None:
+                look = replace(look, list_depth=0)
+            self._known[style_id] = _with_properties(look, properties)
         return self._known[style_id]
-
-    def _read(self, element: Element) -> Style:
-        name = value_of(element, "w:name") or ""
-        parent = self._style(value_of(element, "w:basedOn") or "")
-        level = heading_level(name) or parent.level
-        style = replace(parent, name=name, level=level)
-        look = _with_look(style, element.find(qn("w:rPr")))
-        properties = element.find(qn("w:pPr"))
-        if properties is not None and properties.find(qn("w:numPr")) is not None:
-            look = replace(look, list_depth=0)
-        return _with_properties(look, properties)
 
 
 def heading_level(name: str) -> int | None:
@@ -210,6 +203,10 @@ def _with_look(style: Style, look: Element | None) -> Style:
     if look is None:
         return style
     size = read_number(value_of(look, "w:sz"), None)
+    position = value_of(look, "w:position") or ""
+    half_points = int(position) if re.fullmatch(r"-?\d{1,4}", position) else 0
+    # Letters are set above or below the line by hand, as notes and powers are in some programs.
+    shifted = "super" if half_points > _ALIGNED else "sub" if half_points < -_ALIGNED else ""
     fonts = look.find(qn("w:rFonts"))
     font = None if fonts is None else fonts.get(qn("w:ascii")) or fonts.get(qn("w:asciiTheme"))
     return replace(
@@ -219,15 +216,8 @@ def _with_look(style: Style, look: Element | None) -> Style:
         font=font or style.font,
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
         hidden=is_on(look, "w:vanish", inherited=style.hidden),
-        raised=_RAISED.get(value_of(look, "w:vertAlign") or "") or _shifted(look) or style.raised,
+        raised=_RAISED.get(value_of(look, "w:vertAlign") or "") or shifted or style.raised,
     )
-
-
-def _shifted(look: Element) -> str:
-    """Return whether letters are set above or below the line by hand, as notes and powers are in some programs."""
-    position = value_of(look, "w:position") or ""
-    half_points = int(position) if re.fullmatch(r"-?\d{1,4}", position) else 0
-    return "super" if half_points > _ALIGNED else "sub" if half_points < -_ALIGNED else ""
 
 
 def _with_properties(style: Style, properties: Element | None) -> Style:

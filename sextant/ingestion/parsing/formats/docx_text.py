@@ -94,12 +94,16 @@ class TextReader:
     def _child(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         tag = element.tag
         if tag == qn("w:r"):
-            self._run(element, style, line, address)
+            look = self._styles.of_run(element, style)
+            for child in element.iterchildren():
+                self._in_run(child, look, line, address)
         elif tag == qn("w:hyperlink"):
             found = self._part.address(element.get(qn("r:id")))
             self._children(element, style, line, found or address)
         elif tag == qn("w:fldSimple"):
-            self._simple_field(element, style, line, address)
+            self._fields.append(_Field(element.get(qn("w:instr"), ""), in_code=False))
+            self._children(element, style, line, address)
+            self._fields.pop()
         elif tag in _FORMULAS:
             self._add(read_omml(element), line, address, spaced=True)
         elif tag in _DELETED:
@@ -109,11 +113,6 @@ class TextReader:
                 self._child(chosen, style, line, address)
         elif tag not in _SKIPPED:
             self._children(element, style, line, address)
-
-    def _run(self, run: Element, paragraph: Style, line: DocxParagraph, address: str) -> None:
-        style = self._styles.of_run(run, paragraph)
-        for child in run.iterchildren():
-            self._in_run(child, style, line, address)
 
     def _in_run(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         tag = element.tag
@@ -136,9 +135,14 @@ class TextReader:
         """Read the parts of a run that are no characters: drawings, ruby text, runs inside."""
         if element.tag in _OBJECTS:
             line.objects.append(element)
-            line.boxes += _boxes(element)
-        elif element.tag == qn("w:ruby"):
-            self._ruby(element, style, line, address)
+            box = qn("w:txbxContent")  # the outermost ones, without those of a fallback
+            line.boxes += (inner for inner in descend(element, box) if inner.tag == box)
+        elif element.tag == qn("w:ruby"):  # the reading stands behind its text: 漢字(かんじ)
+            base = element.find(qn("w:rubyBase"))
+            if base is not None:
+                self._children(base, style, line, address)
+            if reading := plain_text(element.find(qn("w:rt"))):
+                self._add(f"({reading})", line, address)
         elif element.tag not in _SKIPPED:
             self._children(element, style, line, address)
 
@@ -164,13 +168,6 @@ class TextReader:
         else:
             line.text.add(text, address, spaced=spaced)
 
-    def _simple_field(
-        self, element: Element, style: Style, line: DocxParagraph, address: str
-    ) -> None:
-        self._fields.append(_Field(element.get(qn("w:instr"), ""), in_code=False))
-        self._children(element, style, line, address)
-        self._fields.pop()
-
     def _field(self, mark: Element, line: DocxParagraph, address: str) -> None:
         kind = mark.get(qn("w:fldCharType"))
         if kind == "begin":
@@ -191,14 +188,6 @@ class TextReader:
         else:
             line.text.add(note(found[0]))
             line.notes.append(found)
-
-    def _ruby(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
-        """Return base text with its reading behind it: 漢字(かんじ)."""
-        base = element.find(qn("w:rubyBase"))
-        if base is not None:
-            self._children(base, style, line, address)
-        if reading := plain_text(element.find(qn("w:rt"))):
-            self._add(f"({reading})", line, address)
 
 
 class NoteTexts:
@@ -231,10 +220,8 @@ def _characters(element: Element) -> str | None:
     """Return the characters that an element of a run stands for; None where it is something else."""
     if element.tag == qn("w:t"):
         return element.text or ""
-    return _symbol(element) if element.tag == qn("w:sym") else _WHITE.get(element.tag)
-
-
-def _symbol(element: Element) -> str:
+    if element.tag != qn("w:sym"):
+        return _WHITE.get(element.tag)
     try:
         code = int(element.get(qn("w:char"), ""), 16)
     except ValueError:
@@ -254,12 +241,6 @@ def _form_value(form: Element) -> str:
         chosen = read_number(value_of(choices, "w:result") or value_of(choices, "w:default"), 0)
         return entries[chosen] if chosen < len(entries) else ""
     return ""
-
-
-def _boxes(element: Element) -> list[Element]:
-    """Return the outermost text boxes of a drawing, without those of a fallback."""
-    box = qn("w:txbxContent")
-    return [inner for inner in descend(element, box) if inner.tag == box]
 
 
 def plain_text(element: Element | None) -> str:

@@ -157,7 +157,11 @@ def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> list[LexborNod
     if body is None:
         return []
     prose = _measure_prose(body, visibility)
-    if _is_article(tree) and (part := _part_with_prose(body, prose)):
+    scripts = tree.css("script[type='application/ld+json']")
+    is_article = tree.css_first(_ARTICLE) is not None or any(
+        _LINKED_DATA.search(script.text() or "") for script in scripts
+    )
+    if is_article and (part := _part_with_prose(body, prose)):
         return [part]
     marked = tree.css("main, [role=main]") or tree.css("article")
     inside = sum(prose.get(node.mem_id, 0) for node in marked)
@@ -192,13 +196,6 @@ def _find_title(
     return None
 
 
-def _is_article(tree: LexborHTMLParser) -> bool:
-    if tree.css_first(_ARTICLE) is not None:
-        return True
-    scripts = tree.css("script[type='application/ld+json']")
-    return any(_LINKED_DATA.search(script.text() or "") for script in scripts)
-
-
 def _part_with_prose(body: LexborNode, prose: Mapping[int, int]) -> LexborNode | None:
     """Return the smallest element with nearly all prose of a page; None where that is the page itself, or little prose."""
     whole = prose.get(body.mem_id, 0)
@@ -220,17 +217,14 @@ def _measure_prose(body: LexborNode, visibility: Visibility) -> Mapping[int, int
     while todo:
         node, is_measured = todo.pop()
         if is_measured:
-            prose[node.mem_id] = sum(
-                _prose_of(child, prose) for child in node.iter(include_text=True)
-            )
+            letters = 0
+            for child in node.iter(include_text=True):
+                if not child.is_text_node:
+                    letters += prose.get(child.mem_id, 0)
+                elif (own := count_characters(child.text_content or "")) >= _PROSE:
+                    letters += own
+            prose[node.mem_id] = letters
         elif node.tag != "a" and not visibility.is_hidden(node):
             todo.append((node, True))
             todo.extend((child, False) for child in node.iter())
     return prose
-
-
-def _prose_of(node: LexborNode, measured: Mapping[int, int]) -> int:
-    if not node.is_text_node:
-        return measured.get(node.mem_id, 0)
-    letters = count_characters(node.text_content or "")
-    return letters if letters >= _PROSE else 0

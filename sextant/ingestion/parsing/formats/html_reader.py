@@ -214,22 +214,22 @@ class Reader:
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
         if tag == "a":
-            self._close_link(node.attributes.get("href"))
+            start = self._links.pop()
+            text = "".join(self._inline[start:])
+            self._linked += len("".join(text.split()))
+            if text.strip() and "\v" not in text:
+                self._inline[start:] = [with_address(text, node.attributes.get("href"))]
         elif tag == "q":
             self._inline.append("”")
         if tag in _BLOCKS:
             self._close_block(tag)
-            self._join_card(self._begun[-1])
+            start = self._begun[-1]
+            # An element that holds only a figure and its label is one line, as boxes of key figures are.
+            if joined := join_figure([prose.block for prose in self._found[start:]]):
+                self._found[start:] = [Prose(joined)]
         self._begun.pop()
         self._bold -= _is_bold(node)
         self._zones.pop()
-
-    def _close_link(self, address: str | None) -> None:
-        start = self._links.pop()
-        text = "".join(self._inline[start:])
-        self._linked += len("".join(text.split()))
-        if text.strip() and "\v" not in text:
-            self._inline[start:] = [with_address(text, address)]
 
     def _close_block(self, tag: str) -> None:
         if tag[0] == "h" and tag[1:].isdigit():
@@ -247,11 +247,6 @@ class Reader:
             self._lists.pop()
             if not self._lists:
                 self._flush_list()
-
-    def _join_card(self, start: int) -> None:
-        """Make one line of an element that holds only a figure and its label, as boxes of key figures do."""
-        if joined := join_figure([prose.block for prose in self._found[start:]]):
-            self._found[start:] = [Prose(joined)]
 
     def _add_term(self) -> None:
         """Keep a term without a definition."""

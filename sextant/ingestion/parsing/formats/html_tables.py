@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -87,11 +86,9 @@ class Visibility:
             or "display:none" in style
             or "visibility:hidden" in style
         )
-        return is_off and node.mem_id not in self._read and not self._can_be_opened(node)
-
-    def _can_be_opened(self, node: LexborNode) -> bool:
-        attributes = node.attributes
-        return (
+        if not is_off or node.mem_id in self._read:
+            return False
+        return not (
             attributes.get("id") in self._opened
             or attributes.get("role") == "tabpanel"
             or attributes.get("hidden") == "until-found"
@@ -153,7 +150,7 @@ def field_value(node: LexborNode) -> str:
     if node.tag == "textarea":
         return node.text() or ""
     if node.tag == "select":
-        return ", ".join(_options(node).shown)
+        return ", ".join(_options(node)[0])
     kind = (node.attributes.get("type") or "").lower()
     if kind in TICKS:
         return TICKS[kind]["checked" in node.attributes]
@@ -162,16 +159,13 @@ def field_value(node: LexborNode) -> str:
 
 def options_out_of_sight(node: LexborNode) -> str:
     """Return the options that a closed list does not show, "" for other fields."""
-    return " ".join(_options(node).hidden) if node.tag == "select" else ""
+    return " ".join(_options(node)[1]) if node.tag == "select" else ""
 
 
-class _Options(NamedTuple):
-    shown: list[str]
-    hidden: list[str]
+def _options(select: LexborNode) -> tuple[list[str], list[str]]:
+    """Return the options of a list that are shown, and those that are not.
 
-
-def _options(select: LexborNode) -> _Options:
-    """Return the options of a list: an open list shows all, with ticks; a closed one the chosen one or the first.
+    An open list shows all, with ticks; a closed one the chosen one or the first.
 
     A first option without a value is a prompt.
     """
@@ -182,29 +176,26 @@ def _options(select: LexborNode) -> _Options:
         ticks = [
             TICKS["checkbox"][at in chosen] + " " if chosen else "" for at in range(len(texts))
         ]
-        return _Options([tick + text for tick, text in zip(ticks, texts, strict=True)], [])
+        return [tick + text for tick, text in zip(ticks, texts, strict=True)], []
     asks = not chosen and bool(options) and options[0].attributes.get("value") == ""
     at = chosen[-1] if chosen else 0
-    return _Options([] if asks else texts[at : at + 1], [*texts[:at], *texts[at + 1 :]])
+    return [] if asks else texts[at : at + 1], [*texts[:at], *texts[at + 1 :]]
 
 
 def read_code(node: LexborNode) -> str:
     """Return code with its lines and indentation, line breaks by `<br>` included, and its language."""
     code = node.css_first("code[class^='language-']")
     language = (code.attributes["class"] or "").split()[0][9:] if code else ""
-    return f"```{language}\n{''.join(_verbatim_parts(node)).strip(chr(10))}\n```"
-
-
-def _verbatim_parts(root: LexborNode) -> Iterator[str]:
-    todo = [root]
+    texts, todo = list[str](), [node]
     while todo:
-        node = todo.pop()
-        if node.is_text_node:
-            yield node.text_content or ""
-        elif node.tag == "br":
-            yield "\n"
+        one = todo.pop()
+        if one.is_text_node:
+            texts.append(one.text_content or "")
+        elif one.tag == "br":
+            texts.append("\n")
         else:
-            todo.extend(reversed(list(node.iter(include_text=True))))
+            todo.extend(reversed(list(one.iter(include_text=True))))
+    return f"```{language}\n{''.join(texts).strip(chr(10))}\n```"
 
 
 _MAX_COLSPAN = 1_000  # HTML standard, 4.9.11; rows end with their group
@@ -305,19 +296,13 @@ def _infer_header(
     width = max(map(len, body), default=0)
     across = {row - titles for row in rows_across(cells, width)}
     found = header_rows(body, across)
-    if found and width <= 2 and not _has_values(body, found) and not _is_bold(rows[titles]):
-        return 0
+    if found and width <= 2:
+        kinds = [read_value(row[-1]).kind for row in body[found:]]
+        values = sum(kind in {ValueKind.NUMBER, ValueKind.DATE} for kind in kinds)
+        is_bold = all(cell.css_first("b, strong") is not None for cell in _cells_of(rows[titles]))
+        if 2 * values <= len(kinds) and not is_bold:
+            return 0
     return found + titles if found else 0
-
-
-def _has_values(rows: Sequence[Sequence[str]], header: int) -> bool:
-    """Return whether the last column has mostly numbers and dates."""
-    kinds = [read_value(row[-1]).kind for row in rows[header:]]
-    return sum(kind in {ValueKind.NUMBER, ValueKind.DATE} for kind in kinds) * 2 > len(kinds)
-
-
-def _is_bold(row: LexborNode) -> bool:
-    return all(cell.css_first("b, strong") is not None for cell in _cells_of(row))
 
 
 def _position_cells(

@@ -72,7 +72,10 @@ def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Blo
     """Return blocks of Markdown inside any format, what is raised in them still marked (see `raised`)."""
     written = _markdown()
     tokens = written.parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
-    _strip_attributes(tokens)
+    for opening, heading in pairwise(tokens):
+        if opening.type == "heading_open" and heading.children:
+            last = heading.children[-1]
+            last.content = _ATTRIBUTES.sub("", last.content)
     page = str(written.renderer.render(tokens, written.options, {}))
     return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
 
@@ -158,14 +161,6 @@ def _write_box(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: objec
     return f"<div>\n<p>{escape(title)}</p>\n" if title else "<div>\n"
 
 
-def _strip_attributes(tokens: Sequence[Token]) -> None:
-    """Take the ids and classes of headings out of their text."""
-    for opening, heading in pairwise(tokens):
-        if opening.type == "heading_open" and heading.children:
-            last = heading.children[-1]
-            last.content = _ATTRIBUTES.sub("", last.content)
-
-
 def _with_lines(block: Block) -> Block:
     """Return a block with its notes marked, and the lines joined that its author broke."""
     if isinstance(block, Paragraph) and block.text.startswith("```"):
@@ -177,9 +172,9 @@ def _with_lines(block: Block) -> Block:
 
 def _join(text: str) -> str:
     text = _FOOTNOTE.sub(lambda found: note(found[1]), _NEXT_FOOTNOTE.sub("\n", text))
-    return "\n".join(_join_line(line) if _SOFT_BREAK in line else line for line in text.split("\n"))
-
-
-def _join_line(line: str) -> str:
-    indent = line[: len(line) - len(line.lstrip())]
-    return indent + with_fields(line.split(_SOFT_BREAK))
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if _SOFT_BREAK in line:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines[at] = indent + with_fields(line.split(_SOFT_BREAK))
+    return "\n".join(lines)

@@ -107,7 +107,10 @@ def lay_out(
         if isinstance(region, PageTable):
             omissions.add_text("in running heads and feet", region.repeated_heads)
     marked = mark_outline(regions, outline) if outline else mark_records(mark_inferred(regions))
-    return [*_blocks(marked)], _running_heads(body.heads)
+    others = max(0, len(body.heads) - _HEADS_SHOWN)
+    shown = {"heads": [*body.heads[:_HEADS_SHOWN]], "others": others}
+    warnings = (CodedWarning(WarningCode.RUNNING_HEADS, shown),) if body.heads else ()
+    return [*_blocks(marked)], warnings
 
 
 def open_document(content: bytes) -> pdfium.PdfDocument:
@@ -175,9 +178,22 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     if len(read.damaged) == len(document):
         raise _broken()
     is_waiting = limits.reads and (read.pictured or read.unmapped)
-    if not (any(read.pages) or read.extras or is_waiting):
-        raise FileEmpty(_nothing_read(read), next_step="" if read.scans else _RECOGNISE)
-    return read
+    if any(read.pages) or read.extras or is_waiting:
+        return read
+    reasons = (
+        (read.scans, "The PDF has only images, and OCR found no text in them."),
+        (
+            read.unmapped,
+            "The text of the PDF cannot be read: its fonts do not say which letters they draw.",
+        ),
+        (
+            read.pictured,
+            "The PDF has only images and no text; reading text from images takes the extra `ocr`.",
+        ),
+        (True, "The PDF has no text."),
+    )
+    reason = next(text for holds, text in reasons if holds)
+    raise FileEmpty(reason, next_step="" if read.scans else _RECOGNISE)
 
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
@@ -225,26 +241,6 @@ def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> li
     taken = frozenset[int]().union(*(table.lines for table in ruled))
     free = {line: at for at, line in enumerate(lines) if at not in taken}
     return [*ruled, *TableFinder(page, free, strokes, budget).find()]
-
-
-def _nothing_read(read: _PdfContent) -> str:
-    if read.scans:
-        return "The PDF has only images, and OCR found no text in them."
-    if read.unmapped:
-        return "The text of the PDF cannot be read: its fonts do not say which letters they draw."
-    if read.pictured:
-        return (
-            "The PDF has only images and no text; reading text from images takes the extra `ocr`."
-        )
-    return "The PDF has no text."
-
-
-def _running_heads(heads: Sequence[str]) -> tuple[CodedWarning, ...]:
-    if not heads:
-        return ()
-    others = max(0, len(heads) - _HEADS_SHOWN)
-    shown = {"heads": [*heads[:_HEADS_SHOWN]], "others": others}
-    return (CodedWarning(WarningCode.RUNNING_HEADS, shown),)
 
 
 def _warnings(read: _PdfContent, limits: Limits) -> Iterator[CodedWarning]:

@@ -141,19 +141,14 @@ def rows_of_words(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
     return [sorted(row, key=lambda word: word.left) for row in rows]
 
 
-def _are_separate(left: PdfWord, right: PdfWord) -> bool:
-    """Return whether the gap between two words separates cells; before a figure a smaller gap does."""
-    space = max(left.space, right.space)
-    if any(map(str.isdigit, right.text)):
-        space = min(space, _LEAST_GAP * left.size)
-    return right.left - left.right > space
-
-
 def segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
     """Return the words of a row, parted where a gap is wider than those of one phrase."""
     parts = [[*row[:1]]]
     for left, right in pairwise(row):
-        if _are_separate(left, right):
+        space = max(left.space, right.space)
+        if any(map(str.isdigit, right.text)):  # before a figure a smaller gap separates cells
+            space = min(space, _LEAST_GAP * left.size)
+        if right.left - left.right > space:
             parts.append([right])
         else:
             parts[-1].append(right)
@@ -255,7 +250,14 @@ class _Structure:
             self._widen(row, below)
         for at in range(1, self._body):
             self._join_header(at)
-        return self._placed(self._groups())
+        # Rows, lines of which make one row together.
+        groups = [[at] for at in range(min(self._body, len(self._rows)))]
+        for at in range(self._body, len(self._rows)):
+            if at > self._body and self._continues(groups[-1], at):
+                groups[-1].append(at)
+            else:
+                groups.append([at])
+        return self._placed(groups)
 
     def _rules_between(self, above: _Row, below: _Row) -> list[PdfBox]:
         low, high = below.base + 0.3 * below.size, above.base + 0.1 * above.size
@@ -320,16 +322,6 @@ class _Structure:
         """Return whether a line may continue in a lower one, past others between them."""
         is_near = above.base - below.base <= _NEXT_LINE * max(above.size, below.size)
         return is_near and not self._is_parted(above, below)
-
-    def _groups(self) -> list[list[int]]:
-        """Return the rows, lines of which make one row together."""
-        groups = [[at] for at in range(min(self._body, len(self._rows)))]
-        for at in range(self._body, len(self._rows)):
-            if at > self._body and self._continues(groups[-1], at):
-                groups[-1].append(at)
-            else:
-                groups.append([at])
-        return groups
 
     def _continues(self, group: Sequence[int], at: int) -> bool:
         above, row = self._rows[group[-1]], self._rows[at]

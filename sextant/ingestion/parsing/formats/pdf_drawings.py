@@ -81,7 +81,14 @@ class Drawings:
             if is_read and not limits.describes:
                 continue
             with suppress(pdfium.PdfiumError, ValueError, OSError):
-                yield Image(_picture_file(item), page=self._number, is_read=is_read)
+                if item.get_filters() == ["DCTDecode"]:
+                    content = bytes(item.get_data())
+                else:
+                    written = BytesIO()
+                    picture = item.get_bitmap().to_pil().convert("RGB")
+                    picture.save(written, "PNG", compress_level=1)
+                    content = written.getvalue()
+                yield Image(content, page=self._number, is_read=is_read)
 
     def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
         """Yield the sha256 of each of them as the file has it; nothing is decoded."""
@@ -112,21 +119,15 @@ class Drawings:
 def _path_strokes(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
-    box = _path_box(path)
-    if box is None:
+    sides = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(path, *sides):
         return
+    box = PdfBox(*(side.value for side in sides))
     short, long = sorted((box.right - box.left, box.top - box.bottom))
     if stroke.value and not _BAR < short <= long < _TICK:  # a box to be ticked is no cell
         yield from _edges(path)
     elif fill.value and not stroke.value and short <= _BAR and long > _SHORTEST:
         yield box
-
-
-def _path_box(path: raw.FPDF_PAGEOBJECT) -> PdfBox | None:
-    sides = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(path, *sides):
-        return None
-    return PdfBox(*(side.value for side in sides))
 
 
 def _edges(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
@@ -168,14 +169,6 @@ def _share_of_text(lines: Sequence[PdfLine], box: PdfBox) -> float:
     return sum(_share(line.box, box) for line in lines)
 
 
-def _picture_file(item: pdfium.PdfImage) -> bytes:
-    if item.get_filters() == ["DCTDecode"]:
-        return bytes(item.get_data())
-    written = BytesIO()
-    item.get_bitmap().to_pil().convert("RGB").save(written, "PNG", compress_level=1)
-    return written.getvalue()
-
-
 def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[PdfBox]:
     short, long = sorted((abs(a[0] - b[0]), abs(a[1] - b[1])))
     if short < 1 and long > _SHORTEST:
@@ -203,8 +196,13 @@ def find_ticks(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[t
 def read_notes(page: pdfium.PdfPage) -> Iterator[tuple[str, PdfBox]]:
     """Yield what is written in annotations, and where they stand; links and fields have no words of their own."""
     for annotation in _annotations(page):
-        is_wordless = raw.FPDFAnnot_GetSubtype(annotation) in _WORDLESS
-        if not is_wordless and (note := _contents(annotation)):
+        if raw.FPDFAnnot_GetSubtype(annotation) in _WORDLESS:
+            continue
+        length = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
+        written = ctypes.create_string_buffer(length)
+        place = ctypes.cast(written, ctypes.POINTER(raw.FPDF_WCHAR))
+        raw.FPDFAnnot_GetStringValue(annotation, b"Contents", place, length)
+        if note := written.raw.decode("utf-16-le", "ignore").rstrip("\0").strip():
             yield note, _locate(annotation)
 
 
@@ -219,12 +217,3 @@ def _locate(annotation: raw.FPDF_ANNOTATION) -> PdfBox:
     box = raw.FS_RECTF()
     raw.FPDFAnnot_GetRect(annotation, box)
     return PdfBox(box.left, box.bottom, box.right, box.top)
-
-
-def _contents(annotation: raw.FPDF_ANNOTATION) -> str:
-    length = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
-    written = ctypes.create_string_buffer(length)
-    raw.FPDFAnnot_GetStringValue(
-        annotation, b"Contents", ctypes.cast(written, ctypes.POINTER(raw.FPDF_WCHAR)), length
-    )
-    return written.raw.decode("utf-16-le", "ignore").rstrip("\0").strip()

@@ -193,17 +193,15 @@ def _value(number: str) -> int:
 
 def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[PdfLine, str]:
     """Return lines that lie aslant over level text, large or on several pages, with what they say."""
-    slanted = [line for items in pages for line in _find_slanted(items)]
+    slanted = list[PdfLine]()
+    for items in pages:
+        lines = [item for item in items if isinstance(item, PdfLine)]
+        aslant = [line for line in lines if line.slanted]
+        # Where most do, the page was scanned so, and none is meant.
+        slanted += aslant if 2 * len(aslant) <= len(lines) else ()
     pages_of = Counter(text for text, _ in {(line.text, line.page) for line in slanted})
     return {
         line: line.text
         for line in slanted
         if line.size >= _STAMP * usual or pages_of[line.text] >= _PAGES
     }
-
-
-def _find_slanted(items: Sequence[Item]) -> list[PdfLine]:
-    """Return the lines of a page that lie aslant; where most do, the page was scanned so, and none is meant."""
-    lines = [item for item in items if isinstance(item, PdfLine)]
-    slanted = [line for line in lines if line.slanted]
-    return slanted if 2 * len(slanted) <= len(lines) else []

@@ -79,7 +79,12 @@ class PageParagraph:
             case LineKind.ROWS:
                 return "\n".join(line.text for line in self.lines)
             case LineKind.CODE:
-                return _code(self.lines)
+                left = min(line.box.left for line in self.lines)
+                widths = [(line.box.right - line.box.left) / len(line.text) for line in self.lines]
+                letter = median(widths) or 1
+                indents = [round((line.box.left - left) / letter) for line in self.lines]
+                lines = zip(indents, self.lines, strict=True)
+                return "\n".join(" " * indent + line.text for indent, line in lines)
 
     def styled(self) -> Styled:
         """Return its look, for telling headings."""
@@ -169,14 +174,13 @@ def _next_columns(lines: Sequence[PdfLine]) -> list[float]:
         pages[line.page].append(line.box)
     for boxes in pages.values():
         boxes.sort()  # by their left sides
-    return [_next_column(line.box, pages[line.page]) for line in lines]
-
-
-def _next_column(box: PdfBox, boxes: Sequence[PdfBox]) -> float:
-    for one in boxes[bisect_left(boxes, (box.right,)) :]:
-        if one.bottom < box.top and one.top > box.bottom:
-            return one.left
-    return inf
+    found = list[float]()
+    for line in lines:
+        boxes, box = pages[line.page], line.box
+        right = boxes[bisect_left(boxes, (box.right,)) :]
+        beside = (one.left for one in right if one.bottom < box.top and one.top > box.bottom)
+        found.append(next(beside, inf))
+    return found
 
 
 def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> float:
@@ -194,13 +198,6 @@ def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> fl
     lefts = sorted(limits[at] for at in near if limits[at] >= line.box.right)
     limit = lefts[COLUMN_LINES - 1] if len(lefts) >= COLUMN_LINES else inf
     return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
-
-
-def _code(lines: Sequence[PdfLine]) -> str:
-    """Return lines of letters of one width, with the blanks that stand before them."""
-    left = min(line.box.left for line in lines)
-    letter = median((line.box.right - line.box.left) / len(line.text) for line in lines) or 1
-    return "\n".join(" " * round((line.box.left - left) / letter) + line.text for line in lines)
 
 
 _LINE_OF_TEXT = 15  # of its letters' size: 15 ideographs, or some 30 Latin letters
@@ -275,11 +272,18 @@ Marked = HeadingBlock | Region
 
 def mark_inferred(regions: Sequence[Region]) -> list[Marked]:
     """Replace paragraphs that look like headings."""
+    looks = list[Styled]()
+    for region in regions:
+        if isinstance(region, PageParagraph):
+            looks.append(region.styled())
+        else:
+            text = "".join(cell for row in region.rows for cell in row)
+            looks.append(Styled(text, region.size, is_body=True))
     return [
         _heading(region, level, HeadingSource.INFERRED)
         if level is not None and isinstance(region, PageParagraph)
         else region
-        for region, level in zip(regions, infer_levels([*map(_styled, regions)]), strict=True)
+        for region, level in zip(regions, infer_levels(looks), strict=True)
     ]
 
 
@@ -371,13 +375,6 @@ def _page(region: Marked) -> int:
     if isinstance(region, PageParagraph):
         return region.first.page
     return region.page or 0
-
-
-def _styled(region: Region) -> Styled:
-    if isinstance(region, PageParagraph):
-        return region.styled()
-    text = "".join(cell for row in region.rows for cell in row)
-    return Styled(text, region.size, is_body=True)
 
 
 def _heading(paragraph: PageParagraph, level: int, source: HeadingSource) -> HeadingBlock:

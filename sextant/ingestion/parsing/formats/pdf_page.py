@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 
 import pypdfium2 as pdfium
@@ -81,7 +82,12 @@ class Page:
         self.unseen = ""  # text beside the part of the page that is shown
         if is_written_over(self._page):
             self._ticks += () if self._page.get_rotation() else find_ticks(document, self._page)
-            self._draw_annotations(document)
+            # Form fields and free text are flattened into the page, behind all other text.
+            with closing(self._page.get_textpage()) as text:
+                self._drawn = text.count_chars()
+            raw.FPDFPage_Flatten(self._page, raw.FLAT_NORMALDISPLAY)
+            self._page.close()
+            self._page = document[number - 1]
         if angle := self._page.get_rotation():
             self._turn_upright(document, angle)
         self._text = self._page.get_textpage()
@@ -124,15 +130,6 @@ class Page:
             return x0, y0, x1, y1
         # A page that was turned to be read: where the box stands on the page as it is shown.
         return (y0, 1 - x1, y1, 1 - x0) if self._sideways == 90 else (1 - y1, x0, 1 - y0, x1)
-
-    def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
-        """Flatten form fields and free text into the page, behind all other text."""
-        text = self._page.get_textpage()
-        self._drawn = text.count_chars()
-        text.close()
-        raw.FPDFPage_Flatten(self._page, raw.FLAT_NORMALDISPLAY)
-        self._page.close()
-        self._page = document[self.number - 1]
 
     def _turn_upright(self, document: pdfium.PdfDocument, angle: int) -> None:
         turn_page(self._page, angle)
@@ -320,9 +317,10 @@ class Page:
 
     def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
         """Return the letter whose look stands for some words, and that look."""
-        start = self._starts[first]
-        if self._begins_with_mark(text, first):
-            start = self._spans[first][1] - 1
+        start, (_, behind, _, low, high, low2, high2) = self._starts[first], self._spans[first]
+        # The mark of a note at the beginning of a word is lower than the word's last character.
+        if text[start].isalnum() and high - low < SMALL * (high2 - low2):
+            start = behind - 1
         letter = find_letter(text, start, self._spans[last - 1][1])
         return letter, self._chars.look(letter)
 
@@ -378,11 +376,6 @@ class Page:
                 yield TextRun(first, last, text[first:last], shift, words=words)
                 at = last
         yield from self._plain(text, at, end)
-
-    def _begins_with_mark(self, text: str, word: int) -> bool:
-        """Return whether the first character of a word is lower than its last one, as the mark of a note is."""
-        _, _, _, low, high, low2, high2 = self._spans[word]
-        return text[self._starts[word]].isalnum() and high - low < SMALL * (high2 - low2)
 
     def _plain(self, text: str, start: int, end: int) -> Iterator[TextRun]:
         words = text[start:end].strip()

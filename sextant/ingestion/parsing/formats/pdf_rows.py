@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from msgspec.structs import replace
@@ -33,12 +33,6 @@ _ITEM_MARK = re.compile(
 Item = PdfLine | PageTable
 
 
-def _around_leaders(text: str) -> tuple[str, str] | None:
-    """Return the title and the value that leader dots connect."""
-    found = _LEADERS.fullmatch(text) if _DOTS.search(text) else None
-    return (found[1], found[2]) if found else None
-
-
 def rows_of(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     """Group lines that follow each other at one height."""
     rows = list[list[PdfLine]]()
@@ -59,10 +53,18 @@ def arrange(items: Sequence[Item]) -> list[Item]:
     """Put columns that are drawn row by row one after the other, and make one line of each table row."""
     arranged = list[Item]()
     for is_line, run in groupby(items, key=lambda item: isinstance(item, PdfLine)):
-        if is_line:
-            arranged += _arrange_lines([item for item in run if isinstance(item, PdfLine)])
-        else:
+        if not is_line:
             arranged += run
+            continue
+        lines = columns_in_order([item for item in run if isinstance(item, PdfLine)])
+        rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(lines)]
+        for at, row in enumerate(rows):
+            if len(row) == 1:
+                arranged.append(_without_leaders(row[0]))
+            else:
+                adjacent = [*rows[max(at - 1, 0) : at], *rows[at + 1 : at + 2]]
+                is_alone = all(len(other) == 1 for other in adjacent)
+                arranged.append(_one_line(row, is_alone=is_alone))
     return arranged
 
 
@@ -71,16 +73,6 @@ def _stand_side_by_side(left: PdfLine, right: PdfLine, reach: float = SAME_ROW) 
     if not (left.rightward and right.rightward):
         return False
     return abs(left.base - right.base) < reach * max(left.size, right.size)
-
-
-def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
-    rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(columns_in_order(lines))]
-    for at, row in enumerate(rows):
-        if len(row) == 1:
-            yield _without_leaders(row[0])
-        else:
-            adjacent = [*rows[max(at - 1, 0) : at], *rows[at + 1 : at + 2]]
-            yield _one_line(row, is_alone=all(len(other) == 1 for other in adjacent))
 
 
 def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -135,10 +127,10 @@ def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
 
 def _without_leaders(line: PdfLine) -> PdfLine:
     """Return a title and its value as a row; a line without leaders as it is."""
-    ends = _around_leaders(line.text)
-    if not ends:
+    found = _LEADERS.fullmatch(line.text) if _DOTS.search(line.text) else None
+    if not found:
         return line
-    whole = replace(line.runs[0], text=" ".join(ends), words=words_of([line]))
+    whole = replace(line.runs[0], text=" ".join(found.groups()), words=words_of([line]))
     return replace(line, runs=(whole,), is_row=True)
 
 
@@ -170,7 +162,11 @@ def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
     """
     blocks, block_boxes = list[list[int]](), list[PdfBox]()
     for place, box in enumerate(boxes):
-        if blocks and _goes_on(boxes[place - 1], box):
+        last = boxes[place - 1]
+        line = min(last.top - last.bottom, box.top - box.bottom)
+        is_near = last.bottom - box.top <= _FAR * line
+        # It goes on below the one before, or beside it.
+        if blocks and is_near and (box.bottom + box.top) / 2 <= last.top:
             blocks[-1].append(place)
             block_boxes[-1] = unite((block_boxes[-1], box))
         else:
@@ -184,23 +180,13 @@ def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
         if block in visited:
             return
         visited.add(block)
+        own = block_boxes[block]
         for other, box in enumerate(block_boxes):
-            if _is_above(box, block_boxes[block]):
+            is_over = box.left < own.right and own.left < box.right
+            if is_over and (box.bottom + box.top) / 2 > own.top:
                 read(other)
         order.extend(blocks[block])
 
     for block in range(len(blocks)):
         read(block)
     return order
-
-
-def _goes_on(last: PdfBox, box: PdfBox) -> bool:
-    """Return whether a box that is drawn next to another goes on below it, or beside it."""
-    line = min(last.top - last.bottom, box.top - box.bottom)
-    return last.bottom - box.top <= _FAR * line and (box.bottom + box.top) / 2 <= last.top
-
-
-def _is_above(box: PdfBox, other: PdfBox) -> bool:
-    """Return whether a box stands above another, and not beside it."""
-    is_over = box.left < other.right and other.left < box.right
-    return is_over and (box.bottom + box.top) / 2 > other.top

@@ -67,7 +67,10 @@ class TableFinder:
         near = [] if is_mixed else _near(self._strokes, box, run[0][0].size)
         rules = [one for one in near if one.right - one.left >= _WIDE * (box.right - box.left)]
         is_ruled = len(rules) >= _RULES
-        if not (is_ruled or _has_figures(run)):
+        # A quick check before words are aligned.
+        cells_behind = [line for row in run for line in row[1:]]
+        figures = sum(is_figure(line.text) for line in cells_behind)
+        if not is_ruled and 2 * figures < _FIGURES * len(cells_behind):
             return None
         members = [line for line in self._left if contains(box, line.box)]
         aligned = self._align(members, near)
@@ -131,12 +134,6 @@ class TableFinder:
                 names.append([line])
             top = max(top, line.box.top)
         return names
-
-
-def _has_figures(run: Sequence[Sequence[PdfLine]]) -> bool:
-    """Return whether rows may have enough figures for a table; a quick check before words are aligned."""
-    cells = [line for row in run for line in row[1:]]
-    return 2 * sum(is_figure(line.text) for line in cells) >= _FIGURES * len(cells)
 
 
 def _runs(

@@ -65,8 +65,12 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     main = package.main()
     omissions = Omissions()
     title = package.title()
-    blocks, furniture, pages = list[Block](), dict[str, None](), 0
-    for pages, part in enumerate(_slides(main), 1):
+    slides = [main.target(one.get(qn("r:id"))) for one in main.root.iter(qn("p:sldId"))]
+    if not any(slides):  # the file no longer lists them: those that are there, by number
+        package.damaged[main.name] = None
+        slides = [*package.parts_in("ppt/slides")]
+    blocks, furniture = list[Block](), dict[str, None]()
+    for pages, part in enumerate(slides, 1):
         if part is None or part.root is None:
             omissions.add_part("slide", pages)
             continue
@@ -82,16 +86,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         with omissions.survive("damaged slide", pages):
             blocks.extend(slide.blocks(shown))
     omissions.add_damaged(package.damaged)
-    return finish_blocks(blocks, omissions, title, page_count=pages)
-
-
-def _slides(main: PackagePart) -> list[PackagePart | None]:
-    """Return the slides in their order; of a file that no longer lists them, those that are there, by number."""
-    listed = [main.target(one.get(qn("r:id"))) for one in main.root.iter(qn("p:sldId"))]
-    if any(listed):
-        return listed
-    main.package.damaged[main.name] = None
-    return [*main.package.parts_in("ppt/slides")]
+    return finish_blocks(blocks, omissions, title, page_count=len(slides))
 
 
 class _Slide:
@@ -172,7 +167,10 @@ class _Slide:
             address = self._part.address(link.get(qn("r:id"))) if link is not None else ""
             yield Paragraph(with_address(text, address), self._page)
         for table in element.iter(qn("a:tbl")):
-            yield from self._table(table)
+            marks, budget = table.find(qn("a:tblPr")), CellBudget(self._limits)
+            is_headed = marks is not None and marks.get("firstRow") in {"1", "true"}
+            cells = list(self._cells(table))
+            yield from table_blocks(cells, budget, page=self._page, is_headed=is_headed)
         if element.tag == qn("p:pic") and element.find(f".//{qn('a:blip')}") is None:
             self._omissions.add_part("picture", self._page)
         if element.tag in {qn("p:pic"), qn("p:graphicFrame")}:
@@ -193,12 +191,6 @@ class _Slide:
                 label = _label(properties, depth, counts) or ("- " if depth else "")
                 lines.append(f"{'  ' * depth}{label}{text}")
         return "\n".join(lines)
-
-    def _table(self, table: Element) -> Iterator[Block]:
-        marks = table.find(qn("a:tblPr"))
-        is_headed = marks is not None and marks.get("firstRow") in {"1", "true"}
-        cells, budget = list(self._cells(table)), CellBudget(self._limits)
-        return table_blocks(cells, budget, page=self._page, is_headed=is_headed)
 
     def _cells(self, table: Element) -> Iterator[SpannedCell]:
         for row, line in enumerate(table.iterchildren(qn("a:tr"))):
@@ -228,7 +220,9 @@ class _Slide:
             if part.root is None:
                 self._omissions.add_part("comment thread", self._page)
                 continue
-            authors = self._authors()
+            people = self._part.package.main().related("commentAuthors", "authors")
+            listed = (one for each in people if each.root is not None for one in each.root)
+            authors = {one.get("id", ""): one.get("name", "") for one in listed}
             for comment in part.root.iter("{*}cm", "{*}reply"):
                 body = comment.find("{*}txBody")
                 texts = (body if body is not None else comment).iter(qn("p:text"), qn("a:t"))
@@ -236,12 +230,6 @@ class _Slide:
                 author = authors.get(comment.get("authorId", ""), "")
                 if text:
                     yield write_comment(author, text, self._page)
-
-    def _authors(self) -> dict[str, str]:
-        """Return the names of reviewers by their ids."""
-        parts = self._part.package.main().related("commentAuthors", "authors")
-        listed = (one for part in parts if part.root is not None for one in part.root)
-        return {one.get("id", ""): one.get("name", "") for one in listed}
 
     def _box(self, element: Element) -> Box:
         """Return the box of a shape in the coordinates of its parent; a placeholder may inherit it from its layout."""

@@ -6,7 +6,7 @@ Read part by part, so that damaged styles cost no values and a damaged sheet non
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -120,37 +120,22 @@ def _cells(
     book: Workbook, sheet: Sheet, xml: bytes, ranges: SheetRanges, limits: Limits
 ) -> Iterator[Block]:
     budget = CellBudget(limits)
-    rows = _read_rows(book.rows(sheet, xml, ranges), budget)
-    _add_addresses(rows, sheet.part, ranges.links)
-    merges = [range_boundaries(one) for one in ranges.merges if _RANGE.fullmatch(one)]
-    yield from sheet_blocks(rows, fill_merges(rows, merges, budget))
-
-
-def _read_rows(
-    rows: Iterable[tuple[int, dict[int, str]]], budget: CellBudget
-) -> dict[int, list[str]]:
-    """Return the rows that hold anything, by row number from 1."""
-    found: dict[int, list[str]] = {}
-    for number, shown in rows:
+    rows = dict[int, list[str]]()
+    for number, shown in book.rows(sheet, xml, ranges):
         width = max((column for column, text in shown.items() if text.strip()), default=0)
         if width:
             budget.spend(width)
-            found[number] = [shown.get(column, "") for column in range(1, width + 1)]
-    return found
-
-
-def _add_addresses(
-    rows: dict[int, list[str]], part: PackagePart | None, links: Iterable[tuple[str, str]]
-) -> None:
-    """Set the addresses of links behind the words of their cells."""
-    for cell, relationship_id in links:
-        address = part.address(relationship_id) if part is not None else ""
+            rows[number] = [shown.get(column, "") for column in range(1, width + 1)]
+    for cell, relationship_id in ranges.links:  # their addresses stand behind the words of cells
+        address = sheet.part.address(relationship_id) if sheet.part is not None else ""
         if not address or not _RANGE.fullmatch(cell):
             continue
         column, number, *_ = range_boundaries(cell)
         row = rows.get(number, [])
         if "".join(row[column - 1 : column]).strip():
             row[column - 1] = with_address(row[column - 1], address)
+    merges = [range_boundaries(one) for one in ranges.merges if _RANGE.fullmatch(one)]
+    yield from sheet_blocks(rows, fill_merges(rows, merges, budget))
 
 
 GENERAL = "General"
@@ -290,39 +275,40 @@ class Workbook:
             style = read_number(cell.get("s"), 0)
             code = self._formats[style] if style < len(self._formats) else GENERAL
             value = self._value(cell, code)
+            value = value.strip() if isinstance(value, str) else value
             has_formula = cell.find(_FORMULA) is not None
             if style < len(self._struck) and self._struck[style]:
                 self._omissions.add_text("struck through", str(value or ""))
             elif value is not None and not (has_formula and value == 0 and not self._is_computed):
-                yield column, self._show(value, code)
+                shown = str(value).upper() if isinstance(value, bool) else None
+                yield column, shown or format_value(value, code, self.first_day)
             elif cell.get("t") != "str":  # which is an empty text that was computed
                 ranges.not_computed += has_formula
-
-    def _show(self, value: CellValue, code: str) -> str:
-        if isinstance(value, bool):
-            return "TRUE" if value else "FALSE"
-        value = value.strip() if isinstance(value, str) else value
-        return format_value(value, code, self.first_day)
 
     def _value(self, cell: Element, code: str) -> CellValue | None:
         kind, text = cell.get("t", "n"), cell.findtext(_VALUE)
         inline = cell.find("{*}is") if kind == "inlineStr" else None
-        if inline is not None:
-            return self._text(inline)
-        return self._read(kind, text, code) if text else None
-
-    def _read(self, kind: str, text: str, code: str) -> CellValue | None:
+        if inline is not None or not text:
+            return self._text(inline) if inline is not None else None
+        found: CellValue | None = text
         match kind:
             case "s":
-                return self._string(read_number(text, None))
+                index = read_number(text, len(self._strings))
+                found = self._strings[index] if index < len(self._strings) else None
+                if found is None:
+                    self._omissions.add_part("shared text")
             case "b":
-                return text.strip() not in {"0", "false"}
+                found = text.strip() not in {"0", "false"}
             case "n":
-                return _numeric(text)
+                with suppress(ValueError):
+                    found = float(text) if any(sign in text for sign in ".eE") else int(text)
             case "d":
-                return self._date(text) if is_date_format(code) else text
+                with suppress(ValueError):
+                    if is_date_format(code):  # the day is written out
+                        found = to_excel(from_ISO8601(text)) - self.first_day
             case _:
-                return _unescaped(text)
+                found = _unescaped(text)
+        return found
 
     def _text(self, element: Element) -> str:
         """Return the text of a string with its runs, without the reading of its ideographs (`rPh`)."""
@@ -340,19 +326,6 @@ class Workbook:
                 parts.append(mark(text))
         return _unescaped("".join(parts))
 
-    def _string(self, index: int | None) -> str | None:
-        if index is not None and index < len(self._strings):
-            return self._strings[index]
-        self._omissions.add_part("shared text")
-        return None
-
-    def _date(self, text: str) -> CellValue:
-        """Return a day that is written out as a number of days."""
-        found: CellValue = text
-        with suppress(ValueError):
-            found = to_excel(from_ISO8601(text)) - self.first_day
-        return found
-
     def _shared(self, kind: str, path: str) -> list[Element]:
         """Return elements of a part that all sheets share."""
         part = next(self._main.related(kind), None) or PackagePart(
@@ -362,13 +335,6 @@ class Workbook:
             return []
         found: list[Element] = part.root.findall(path)
         return found
-
-
-def _numeric(text: str) -> CellValue:
-    try:
-        return float(text) if any(sign in text for sign in ".eE") else int(text)
-    except ValueError:
-        return text
 
 
 def _is_struck(font: Element) -> bool:
