@@ -19,13 +19,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from sextant.domain.errors import (
-    FileBroken,
-    FileEmpty,
-    FileRejected,
-    FileUnsafe,
-    SextantError,
-)
+from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe, SextantError
 from sextant.domain.system import install_extra
 from sextant.ingestion.parsing.coverage import measure_coverage
 from sextant.ingestion.parsing.detect import CONVERTED, FileType, detect

@@ -46,7 +46,19 @@ class Cut:
 def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
     """Return chunks of at most `max_tokens` estimated tokens (see `sextant.text.characters.estimate_tokens`)."""
     cutter = _Cutter(structure.text, max_tokens)
-    pieces = _with_captions(structure)
+    # A short paragraph above a table is its caption, unit or period, but no sentence.
+    pieces: list[Piece] = []
+    for piece in structure.pieces:
+        above = pieces[-1] if pieces else None
+        is_text = above and not (above.rows or above.is_image or above.by_ocr)
+        is_near = above and is_text and piece.rows and above.section == piece.section
+        text = structure.text[above.span.start : above.span.end] if above and is_near else ""
+        if above and text and len(text) <= _CAPTION_CHARS and _CAPTION.match(text):
+            start, (first, *others) = above.span.start, piece.rows
+            rows = (TextSpan(start, first.end), *others)
+            pieces[-1] = replace(piece, span=TextSpan(start, piece.span.end), rows=rows)
+        else:
+            pieces.append(piece)
     occupied = {piece.section for piece in pieces}
     occupied.update(section.parent for section in structure.sections if section.parent is not None)
     for index, section in enumerate(structure.sections):
@@ -67,23 +79,6 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
         else:
             cuts.extend(cutter.prose(list(group), Modality.SCAN if by_ocr else Modality.TEXT))
     return cuts
-
-
-def _with_captions(structure: Structure) -> list[Piece]:
-    """Join a short paragraph above a table to the table: its caption, unit or period, but no sentence."""
-    pieces: list[Piece] = []
-    for piece in structure.pieces:
-        above = pieces[-1] if pieces else None
-        is_text = above and not (above.rows or above.is_image or above.by_ocr)
-        is_near = above and is_text and piece.rows and above.section == piece.section
-        text = structure.text[above.span.start : above.span.end] if above and is_near else ""
-        if above and text and len(text) <= _CAPTION_CHARS and _CAPTION.match(text):
-            start, (first, *others) = above.span.start, piece.rows
-            rows = (TextSpan(start, first.end), *others)
-            pieces[-1] = replace(piece, span=TextSpan(start, piece.span.end), rows=rows)
-        else:
-            pieces.append(piece)
-    return pieces
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,11 +90,7 @@ _IMAGES = {
 OFFICE = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
 CONTAINERS = OFFICE | {FileType.EPUB, FileType.ODT, FileType.ODS, FileType.ODP}
 # Formats that LibreOffice converts first, and the format that it writes.
-CONVERTED = {
-    FileType.DOC: FileType.DOCX,
-    FileType.XLS: FileType.XLSX,
-    FileType.PPT: FileType.PPTX,
-}
+CONVERTED = {FileType.DOC: FileType.DOCX, FileType.XLS: FileType.XLSX, FileType.PPT: FileType.PPTX}
 _WITH_SIGNATURE = CONTAINERS | {FileType.PDF, FileType.MSG, *CONVERTED}
 
 # Each program has its usual folder and names, and a package may have others: Word on the web numbers its main part, some

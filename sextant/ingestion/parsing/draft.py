@@ -10,13 +10,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from sextant.domain.documents import (
-    AttachedFile,
-    Chunk,
-    Coverage,
-    ParsedDocument,
-    Section,
-)
+from sextant.domain.documents import AttachedFile, Chunk, Coverage, ParsedDocument, Section
 from sextant.domain.page_boxes import pack_boxes
 from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Blocks

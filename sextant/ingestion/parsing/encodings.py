@@ -164,7 +164,12 @@ def _by_content(content: bytes) -> tuple[str, bool]:
         FileTypeUnknown: the bytes are no text.
     """
     sample = content[:_SAMPLE]
-    if b"\x1b" not in sample and _is_utf8(sample):
+    text = sample.decode("utf-8", errors="replace")
+    non_ascii = len(text) - len(text.encode("ascii", errors="ignore"))
+    # The end of the sample may cut a character. Control characters speak for UTF-16.
+    damaged = text.count("\ufffd") - int(len(sample) == _SAMPLE)
+    is_utf8 = damaged <= non_ascii * _DAMAGED_UTF8 and not is_binary(text)
+    if is_utf8 and b"\x1b" not in sample:
         return "utf-8", True
     guesses = detect_all(
         sample, ignore_threshold=True, compat_names=False, include_encodings=_USUAL
@@ -184,15 +189,6 @@ def _by_content(content: bytes) -> tuple[str, bool]:
     # 0xA4 is the euro sign in ISO 8859-15, and in Windows-1252 a sign that no text uses.
     written = "iso8859-15" if encoding == "cp1252" and b"\xa4" in sample else encoding
     return written, encoding == likeliest and rated[encoding] >= _SURE
-
-
-def _is_utf8(sample: bytes) -> bool:
-    """Return whether the sample is UTF-8, up to a few damaged bytes; control characters speak for UTF-16."""
-    text = sample.decode("utf-8", errors="replace")
-    non_ascii = len(text) - len(text.encode("ascii", errors="ignore"))
-    # The end of the sample may cut a character.
-    cut = int(len(sample) == _SAMPLE)
-    return not is_binary(text) and text.count("\ufffd") - cut <= non_ascii * _DAMAGED_UTF8
 
 
 def _decodes(sample: bytes, encoding: str) -> str | None:

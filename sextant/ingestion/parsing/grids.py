@@ -10,11 +10,7 @@ from itertools import pairwise
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
-from sextant.ingestion.parsing.tables import (
-    fill_group_names,
-    header_rows,
-    names_years,
-)
+from sextant.ingestion.parsing.tables import fill_group_names, header_rows, names_years
 from sextant.tables.cells.values import ValueKind, read_value
 
 Rows = Mapping[int, Sequence[str]]

@@ -268,7 +268,17 @@ class _DocumentWriter:
             case Caption():
                 self._add_text(block, by_ocr=block.by_ocr, is_image=True)
             case Table():
-                self._add_table(block)
+                lines, header_lines = render_table(block)
+                if not lines:
+                    return
+                whole, rows = self._write("\n".join(lines), block.words, is_table=True), []
+                start = whole.start
+                for line in lines:
+                    rows.append(TextSpan(start, start + len(line)))
+                    start += len(line) + 1
+                self._pieces.append(
+                    Piece(self._current, whole, block.page, tuple(rows), header_lines)
+                )
             case Image():
                 pass  # nobody has described it
 
@@ -316,17 +326,6 @@ class _DocumentWriter:
                 page=heading.page,
             )
         )
-
-    def _add_table(self, table: Table) -> None:
-        lines, header_lines = render_table(table)
-        if not lines:
-            return
-        whole = self._write("\n".join(lines), table.words, is_table=True)
-        rows, start = [], whole.start
-        for line in lines:
-            rows.append(TextSpan(start, start + len(line)))
-            start += len(line) + 1
-        self._pieces.append(Piece(self._current, whole, table.page, tuple(rows), header_lines))
 
     def _close(self) -> None:
         _, index = self._open.pop()

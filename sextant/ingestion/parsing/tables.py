@@ -59,17 +59,7 @@ def _measure(cells: Iterable[SpannedCell]) -> tuple[int, int]:
 
 def close_up(cells: Sequence[SpannedCell]) -> tuple[list[SpannedCell], list[int]]:
     """Return cells without the rows and columns that a reader sees as none, and the rows that went."""
-    closer, thin = _without_thin_rows(cells)
-    # Columns in which no text begins are spacers, or the rest of a name that is set across two.
-    begun = {cell.column for cell in closer if cell.text.strip()}
-    spacers = sorted({*range(_measure(closer)[0])} - begun)
-    return _without_signs(_without(closer, columns=spacers)), thin
-
-
-def _without_thin_rows(
-    cells: Sequence[SpannedCell],
-) -> tuple[list[SpannedCell], list[int]]:
-    """Drop rows that have no text, or no height as all of their cells span into the rows below."""
+    # Rows go that have no text, or no height as all of their cells span into the rows below.
     width, _ = _measure(cells)
     filled = Counter[int]()
     for cell in cells:
@@ -81,7 +71,11 @@ def _without_thin_rows(
         row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)
     }
     thin = sorted((begun - with_text) | {row for row in begun - low if filled[row] < width})
-    return _without(cells, rows=thin), thin
+    closer = _without(cells, rows=thin)
+    # Columns in which no text begins are spacers, or the rest of a name that is set across two.
+    filled_columns = {cell.column for cell in closer if cell.text.strip()}
+    spacers = sorted({*range(_measure(closer)[0])} - filled_columns)
+    return _without_signs(_without(closer, columns=spacers)), thin
 
 
 def _without(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +12,6 @@ from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.formats.opc import Element, qn, read_number
 from sextant.ingestion.parsing.number_formats import format_value
 
-_AXES = {qn("c:catAx"), qn("c:dateAx"), qn("c:valAx"), qn("c:serAx")}
 _SHARES = {qn("c:pieChart"), qn("c:pie3DChart"), qn("c:doughnutChart"), qn("c:ofPieChart")}
 _MOST_POINTS = (
     32_000  # of a series (the limit of Excel's charts before 2010; more is no table to read)
@@ -37,12 +36,29 @@ def read_chart(root: Element, page: int | None = None) -> list[Block]:
     plots = root.find(f"{qn('c:chart')}/{qn('c:plotArea')}")
     if plots is None:
         return []
-    axes = _axis_titles(plots)
+    values = list(plots.iterchildren(qn("c:valAx")))
+    others = list(plots.iterchildren(qn("c:catAx"), qn("c:dateAx")))
+    if not others and len(values) > 1:  # x and y of a scatter chart
+        others, values = values[:1], values[1:]
+    titles = (_title(axis.find(qn("c:title"))) for axis in values)
+    codes = (_number_format(axis) for axis in values)
+    axes = _Axes(
+        next((_title(axis.find(qn("c:title"))) for axis in others), ""),
+        " / ".join(dict.fromkeys(filter(None, titles))),
+        next(codes, ""),
+    )
     series = [one for plot in plots.iterchildren() for one in _series_of(plot, axes)]
-    tables = [
-        _table(list(group), axes, page) for _, group in groupby(series, key=lambda one: one.names)
-    ]
-    tables = [table for table in tables if len(table.rows) > 1]
+    tables = list[Table]()
+    for names, group in groupby(series, key=lambda one: one.names):
+        columns = [column for one in group for column in one.columns]
+        indexes = sorted({*names, *(index for _, points in columns for index in points)})
+        rows = [
+            [names.get(index, str(index + 1)), *(points.get(index, "") for _, points in columns)]
+            for index in indexes[:_MOST_POINTS]
+        ]
+        if rows:
+            head = [axes.categories, *(name for name, _ in columns)]
+            tables.append(Table([head, *rows], 1, page))
     title = _title(root.find(f"{qn('c:chart')}/{qn('c:title')}"))
     heading = f"{title} ({axes.values})" if title and axes.values else title or axes.values
     return [*([Paragraph(heading, page)] if heading and tables else []), *tables]
@@ -55,21 +71,6 @@ class _Axes:
     categories: str
     values: str
     value_format: str
-
-
-def _axis_titles(plots: Element) -> _Axes:
-    axes = [axis for axis in plots.iterchildren() if axis.tag in _AXES]
-    values = [axis for axis in axes if axis.tag == qn("c:valAx")]
-    others = [axis for axis in axes if axis.tag in {qn("c:catAx"), qn("c:dateAx")}]
-    if not others and len(values) > 1:  # x and y of a scatter chart
-        others, values = values[:1], values[1:]
-    titles = (_title(axis.find(qn("c:title"))) for axis in values)
-    codes = (_number_format(axis) for axis in values)
-    return _Axes(
-        next((_title(axis.find(qn("c:title"))) for axis in others), ""),
-        " / ".join(dict.fromkeys(filter(None, titles))),
-        next(codes, ""),
-    )
 
 
 def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
@@ -100,17 +101,6 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
         if categories is None:
             categories = series.find(qn("c:xVal"))
         yield _Series(_points(categories, ""), tuple(columns))
-
-
-def _table(group: Sequence[_Series], axes: _Axes, page: int | None) -> Table:
-    names = group[0].names
-    columns = [column for series in group for column in series.columns]
-    indexes = sorted({*names, *(index for _, values in columns for index in values)})
-    rows = [
-        [names.get(index, str(index + 1)), *(values.get(index, "") for _, values in columns)]
-        for index in indexes[:_MOST_POINTS]
-    ]
-    return Table([[axes.categories, *(name for name, _ in columns)], *rows], 1, page)
 
 
 def _points(source: Element | None, code: str) -> _Values:

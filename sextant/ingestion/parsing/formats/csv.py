@@ -83,10 +83,7 @@ class _CsvReader:
         """Return which lines hold an open quotation mark."""
         if not self.disordered:
             return ()
-        params = {
-            "rows": count(len(self.disordered), "row"),
-            "lines": name_some(self.disordered),
-        }
+        params = {"rows": count(len(self.disordered), "row"), "lines": name_some(self.disordered)}
         return (CodedWarning(WarningCode.QUOTES_NOT_CLOSED, params),)
 
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
 from sextant.domain.errors import FileRejected
-from sextant.ingestion.parsing.blocks import (
-    Block,
-    Blocks,
-    Paragraph,
-    TextKind,
-    lines_of,
-)
+from sextant.ingestion.parsing.blocks import Block, Blocks, Paragraph, TextKind, lines_of
 from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.docx_styles import Numbering, Styles, is_on, value_of
@@ -180,7 +174,28 @@ class _StoryReader:
             yield from self.blocks(inner)
             return
         outer, self._anchored = self._anchored, []
-        cells = self._cells(lines)
+        # Cells span columns by `w:gridSpan`, and rows by `w:vMerge`.
+        cells = list[SpannedCell]()
+        open_merges = dict[
+            int, int
+        ]()  # column → index in `cells` of the one that goes on downwards
+        for row, line in enumerate(lines):
+            column = read_number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
+            for cell in _inside(line, qn("w:tc")):
+                properties = cell.find(qn("w:tcPr"))
+                columns = max(read_number(value_of(properties, "w:gridSpan"), 1), 1)
+                merge = properties.find(qn("w:vMerge")) if properties is not None else None
+                goes_on = merge is not None and merge.get(qn("w:val")) != "restart"
+                if goes_on and column in open_merges:
+                    above = cells[open_merges[column]]
+                    cells[open_merges[column]] = replace(above, rows=row + 1 - above.row)
+                else:
+                    open_merges.pop(column, None)
+                    if merge is not None:
+                        open_merges[column] = len(cells)
+                    text = "\n".join(lines_of(self.blocks(cell)))
+                    cells.append(SpannedCell(row, column, text, 1, columns))
+                column += columns
         blocks, self._anchored = self._anchored, outer
         marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
         yield from table_blocks(cells, CellBudget(self._context.limits), marked)
@@ -195,31 +210,6 @@ class _StoryReader:
         if is_deleted:
             self._context.omissions.add_text(DELETED, plain_text(row))
         return is_deleted
-
-    def _cells(self, lines: Sequence[Element]) -> list[SpannedCell]:
-        """Return cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
-        found: list[SpannedCell] = []
-        open_merges: dict[
-            int, int
-        ] = {}  # column → index in `found` of the cell that goes on downwards
-        for row, line in enumerate(lines):
-            column = read_number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
-            for element in _inside(line, qn("w:tc")):
-                properties = element.find(qn("w:tcPr"))
-                columns = max(read_number(value_of(properties, "w:gridSpan"), 1), 1)
-                merge = properties.find(qn("w:vMerge")) if properties is not None else None
-                goes_on = merge is not None and merge.get(qn("w:val")) != "restart"
-                if goes_on and column in open_merges:
-                    above = found[open_merges[column]]
-                    found[open_merges[column]] = replace(above, rows=row + 1 - above.row)
-                else:
-                    open_merges.pop(column, None)
-                    if merge is not None:
-                        open_merges[column] = len(found)
-                    text = "\n".join(lines_of(self.blocks(element)))
-                    found.append(SpannedCell(row, column, text, 1, columns))
-                column += columns
-        return found
 
     def _other_document(self, element: Element) -> Iterator[Block]:
         """Yield a document of another format inside this one (`w:altChunk`); one in a zip container is counted as not read."""

@@ -38,8 +38,16 @@ class Numbering:
         for element in root.findall(qn("w:num")):
             reference = element.find(qn("w:abstractNumId"))
             shared = abstract.get(reference.get(_VAL)) if reference is not None else None
-            if shared is not None:
-                self._lists[element.get(qn("w:numId"))] = _overridden(element, shared)
+            if shared is not None:  # it counts on, or begins anew where the document says so
+                levels, begins_anew = dict(shared.levels), False
+                for override in element.findall(qn("w:lvlOverride")):
+                    levels |= _levels(override)
+                    depth = read_number(override.get(qn("w:ilvl")), 0)
+                    start = read_number(value_of(override, "w:startOverride"), None)
+                    if depth in levels and start is not None:
+                        levels[depth], begins_anew = replace(levels[depth], start=start), True
+                counts = {} if begins_anew else shared.counts
+                self._lists[element.get(qn("w:numId"))] = NumberedList(levels, counts)
 
     def label(self, list_id: str | None, depth: int) -> str:
         """Return the next label of a list at a depth (from 0)."""
@@ -61,18 +69,6 @@ def _levels(element: Element) -> dict[int, ListLevel]:
             read_number(value_of(node, "w:lvlRestart"), None),
         )
     return levels
-
-
-def _overridden(element: Element, shared: NumberedList) -> NumberedList:
-    """Return a list with levels of its own, which counts on; or one that begins anew where the document says so."""
-    levels, begins_anew = dict(shared.levels), False
-    for override in element.findall(qn("w:lvlOverride")):
-        levels |= _levels(override)
-        depth = read_number(override.get(qn("w:ilvl")), 0)
-        start = read_number(value_of(override, "w:startOverride"), None)
-        if depth in levels and start is not None:
-            levels[depth], begins_anew = replace(levels[depth], start=start), True
-    return NumberedList(levels, {} if begins_anew else shared.counts)
 
 
 _OFF = {"0", "false", "off"}

@@ -222,7 +222,21 @@ class Reader:
         elif tag == "q":
             self._inline.append("”")
         if tag in _BLOCKS:
-            self._close_block(tag)
+            if tag[0] == "h" and tag[1:].isdigit():
+                text = self._take().replace("\n", " ")
+                self._flush_list()
+                self._emit(HeadingBlock(text, int(tag[1:])), 0)
+            elif tag == "dt" and self._lists:
+                term = self._take().rstrip(":：")
+                self._add_term()
+                self._marker = f"{term}: " if term else ""
+            else:
+                self._flush()
+            if tag in _LISTS and self._lists:
+                self._add_term()
+                self._lists.pop()
+                if not self._lists:
+                    self._flush_list()
             start = self._begun[-1]
             # An element that holds only a figure and its label is one line, as boxes of key figures are.
             if joined := join_figure([prose.block for prose in self._found[start:]]):
@@ -230,23 +244,6 @@ class Reader:
         self._begun.pop()
         self._bold -= _is_bold(node)
         self._zones.pop()
-
-    def _close_block(self, tag: str) -> None:
-        if tag[0] == "h" and tag[1:].isdigit():
-            text = self._take().replace("\n", " ")
-            self._flush_list()
-            self._emit(HeadingBlock(text, int(tag[1:])), 0)
-        elif tag == "dt" and self._lists:
-            term = self._take().rstrip(":：")
-            self._add_term()
-            self._marker = f"{term}: " if term else ""
-        else:
-            self._flush()
-        if tag in _LISTS and self._lists:
-            self._add_term()
-            self._lists.pop()
-            if not self._lists:
-                self._flush_list()
 
     def _add_term(self) -> None:
         """Keep a term without a definition."""

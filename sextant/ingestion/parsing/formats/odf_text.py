@@ -258,8 +258,7 @@ class OdfReader:
                 return []
             return [Paragraph(text, self._page)]
         inner = OdfReader(
-            OdfContext(context.package, OdfStyles([root]), context.limits),
-            self._page,
+            OdfContext(context.package, OdfStyles([root]), context.limits), self._page
         )
         titles = root.iter(qn("chart:title"), qn("chart:subtitle"))
         blocks = [block for title in titles for block in inner.blocks(title)]

@@ -312,21 +312,19 @@ def _blocks(marked: Iterable[HeadingBlock | Region]) -> Iterator[Block]:
         if isinstance(region, HeadingBlock):
             yield region
         elif isinstance(region, PageTable):
-            yield from _table_blocks(region)
+            # The lines of its title, which a frame encloses with it, stand above it.
+            titles = len([*takewhile(partial(_is_title, region), range(len(region.rows) - 1))])
+            titles *= titles < len(region.rows) - 1
+            for row in region.rows[:titles]:
+                yield Paragraph(next(filter(None, row)), region.page, region.words)
+            repeated = frozenset(
+                (at - titles, column) for at, column in region.repeated if at >= titles
+            )
+            header = region.count_named_rows(titles)
+            yield Table(region.rows[titles:], header, region.page, repeated, region.words)
         else:
             yield Paragraph(region.text(), region.first.page, words_of(region.lines))
     yield from _list(items)
-
-
-def _table_blocks(table: PageTable) -> Iterator[Block]:
-    """Yield a table, and the lines of its title, which a frame encloses with it, above it."""
-    titles = len([*takewhile(partial(_is_title, table), range(len(table.rows) - 1))])
-    titles *= titles < len(table.rows) - 1
-    for row in table.rows[:titles]:
-        yield Paragraph(next(filter(None, row)), table.page, table.words)
-    repeated = frozenset((at - titles, column) for at, column in table.repeated if at >= titles)
-    header = table.count_named_rows(titles)
-    yield Table(table.rows[titles:], header, table.page, repeated, table.words)
 
 
 def _is_title(table: PageTable, at: int) -> bool:

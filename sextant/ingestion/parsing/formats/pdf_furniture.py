@@ -24,8 +24,7 @@ _PLAIN = rf"(\d{{1,4}}|[ivxlc]{{1,6}}){_OF}"
 _PAGE_NUMBER = re.compile(rf"[-–—|·\s]*(?:{_WORDED}|{_PLAIN})[-–—|·\s]*", re.IGNORECASE)
 # A hyphen between a letter and three figures makes a code of them: R-501. ES-6 is a page of a summary.
 _BEHIND = re.compile(
-    rf"(.+?)(?:\s+{_WORDED}|\s*(?:[/|·•–—]|-(?!(?<=[^\W\d_]-)\d{{3}}))\s*{_PLAIN})",
-    re.IGNORECASE,
+    rf"(.+?)(?:\s+{_WORDED}|\s*(?:[/|·•–—]|-(?!(?<=[^\W\d_]-)\d{{3}}))\s*{_PLAIN})", re.IGNORECASE
 )
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 

@@ -100,7 +100,13 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     """Join lines to paragraphs and the parts of tables, over page and column breaks too."""
     items = [item for page in pages for item in page]
     lines = [item for item in items if isinstance(item, PdfLine)]
-    kinds = _kinds(lines)
+    kinds = list[LineKind]()
+    for mono, run in groupby(lines, key=lambda line: line.mono):
+        together = list(run)
+        if mono and not is_prose(together):  # prose in a typewriter font is no code
+            kinds += [LineKind.CODE] * len(together)
+        else:
+            kinds += [LineKind.ROWS if line.is_row else LineKind.PROSE for line in together]
     pitch, usual = _usual_pitch(lines), usual_size(lines)
     limits = _next_columns(lines)
     place = {line: at for at, line in enumerate(lines)}
@@ -142,18 +148,6 @@ def _above_notes(regions: Sequence[Region], line: PdfLine, usual: float) -> Regi
         if not (begins and is_note):
             return region
     return None
-
-
-def _kinds(lines: Sequence[PdfLine]) -> list[LineKind]:
-    """Return the kind of each line; prose in a typewriter font is no code."""
-    kinds = list[LineKind]()
-    for mono, run in groupby(lines, key=lambda line: line.mono):
-        together = list(run)
-        if mono and not is_prose(together):
-            kinds += [LineKind.CODE] * len(together)
-        else:
-            kinds += [LineKind.ROWS if line.is_row else LineKind.PROSE for line in together]
-    return kinds
 
 
 def _usual_pitch(lines: Sequence[PdfLine]) -> float:

@@ -228,10 +228,7 @@ class Page:
                 if words and not at and not run.space and not run.text[0].isspace():
                     before = words[-1]
                     words[-1] = replace(
-                        before,
-                        text=before.text + text,
-                        right=right,
-                        shown=[*before.shown, *shown],
+                        before, text=before.text + text, right=right, shown=[*before.shown, *shown]
                     )
                 else:
                     words.append(PdfWord(text, left, right, line.base, line.size, space, shown))

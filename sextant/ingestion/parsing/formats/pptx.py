@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from sextant.ingestion.parsing.blocks import (
-    Block,
-    Blocks,
-    HeadingBlock,
-    Paragraph,
-    TextKind,
-)
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.drawingml import (
     Box,
     DrawingReader,

@@ -53,7 +53,10 @@ def text_blocks(text: str) -> Iterator[Block]:
     groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
     for index, group in enumerate(groups):
         lines = [line for line in group.split("\n") if line.strip()]
-        underlined = _is_underlined(lines)
+        underlined = len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) is not None
+        if underlined and len(lines) > 2:  # a rule below the names of columns is longer
+            is_as_long = len(lines[0].rstrip()) == len(lines[1].rstrip())
+            underlined = is_as_long and _is_title(lines[0])
         if (
             index == 0
             and len(groups) > 1
@@ -66,15 +69,6 @@ def text_blocks(text: str) -> Iterator[Block]:
             yield from _group_blocks(lines[2:], with_roman=with_roman)
         else:
             yield from _group_blocks(lines, with_roman=with_roman)
-
-
-def _is_underlined(lines: list[str]) -> bool:
-    """Return whether a group begins with a heading underlined by as many signs; the rule below names of columns is longer."""
-    if len(lines) < 2 or not _UNDERLINE.fullmatch(lines[1]):
-        return False
-    return len(lines) == 2 or (
-        len(lines[0].rstrip()) == len(lines[1].rstrip()) and _is_title(lines[0])
-    )
 
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
