@@ -55,10 +55,22 @@ def measure_coverage(
         if numbers := sum(part.numbers for part in parts):
             found, lost = found + numbers, lost + max(numbers - len(_NUMBER.findall(text)), 0)
         missing = max(lost - sum(left_out.values()), 0)
-    stored = _stored(blocks, omissions)
+    stored, warnings = _stored(blocks, omissions), list[CodedWarning]()
+    if found and missing >= _LEAST_MISSING and missing > _TOLERATED * found:
+        gone = _lost_parts(parts or (), text)
+        shares = {"percent": _percent(missing, found), "number": missing, "parts": name_some(gone)}
+        code = WarningCode.PARTS_MISSING if gone else WarningCode.TEXT_MISSING
+        warnings.append(CodedWarning(code, shares))
+    furniture = omissions.furniture.total()
+    whole = sum(stored.values()) + sum(left_out.values())
+    if furniture >= _LEAST_MISSING and furniture > _TOLERATED * whole:
+        reasons = [
+            count(number, reason) for reason, number in omissions.furniture.items() if number
+        ]
+        params = {"percent": _percent(furniture, whole), "characters": reasons}
+        warnings.append(CodedWarning(WarningCode.FURNITURE_LEFT_OUT, params))
     coverage = Coverage(stored, left_out, omissions.not_read, found, missing)
-    missed = _warn_of_missing(coverage, parts or (), text)
-    return coverage, (*missed, *_warn_of_furniture(coverage, omissions))
+    return coverage, tuple(warnings)
 
 
 def _stored(blocks: Blocks, omissions: Omissions) -> dict[str, int]:
@@ -93,19 +105,6 @@ def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
     return tally
 
 
-def _warn_of_missing(
-    coverage: Coverage, parts: Sequence[SourcePart], text: str
-) -> tuple[CodedWarning, ...]:
-    found, missing = coverage.found or 0, coverage.missing
-    if missing < _LEAST_MISSING or missing <= _TOLERATED * found:
-        return ()
-    lost = _lost_parts(parts, text)
-    percent = _percent(missing, found)
-    params = {"percent": percent, "number": missing, "parts": name_some(lost)}
-    code = WarningCode.PARTS_MISSING if lost else WarningCode.TEXT_MISSING
-    return (CodedWarning(code, params),)
-
-
 def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
     """Return the names of parts that are mostly missing, judged by the words that no other part has."""
     words = [set(_WORD.findall(normalise(part.text))) for part in parts]
@@ -116,16 +115,6 @@ def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
         if part.name and sum(word not in stored for word in special) > _LOST * len(special):
             lost.append(part.name)
     return lost
-
-
-def _warn_of_furniture(coverage: Coverage, omissions: Omissions) -> tuple[CodedWarning, ...]:
-    number = omissions.furniture.total()
-    whole = sum(coverage.stored.values()) + sum(coverage.left_out.values())
-    if number < _LEAST_MISSING or number <= _TOLERATED * whole:
-        return ()
-    characters = [count(number, reason) for reason, number in omissions.furniture.items() if number]
-    params = {"percent": _percent(number, whole), "characters": characters}
-    return (CodedWarning(WarningCode.FURNITURE_LEFT_OUT, params),)
 
 
 def _percent(part: int, whole: int) -> int:

@@ -16,7 +16,6 @@ from sextant.models.chat.pictures import PictureLimits, count_pages, decode_page
 if TYPE_CHECKING:
     from sextant.ingestion.parsing.limits import Limits
 
-MEDIA_TYPE = "image/webp"
 _QUALITY = 80
 _FASTEST = 0  # of libwebp's methods: half the time of the next, a quarter more bytes
 _MAX_SCALE = 8.0  # of a page: a stamp is not blown up to a poster

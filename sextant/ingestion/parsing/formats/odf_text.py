@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import takewhile
 
@@ -279,20 +279,9 @@ class OdfReader:
 
     def _table(self, element: Element) -> Iterator[Block]:
         rows = list(rows_of(element))
-        hanging = list[Block]()
-        cells = list(self._cells([row for row, _ in rows], hanging))
-        if sum(bool(cell.text) for cell in cells) == 1:  # a box around text
-            for row, _ in rows:
-                yield from self.blocks(row)
-            return
-        marked = sum(1 for _ in takewhile(lambda row: row[1], rows))
-        yield from table_blocks(cells, CellBudget(self._context.limits), marked, self._page)
-        yield from hanging
-
-    def _cells(self, rows: Sequence[Element], hanging: list[Block]) -> Iterator[SpannedCell]:
-        """Yield cells with their spans; pictures in them are added to `hanging`, what stands below the table."""
-        budget = CellBudget(self._context.limits)
-        for at, row in enumerate(rows):
+        hanging = list[Block]()  # pictures in cells, which stand below the table
+        cells, budget = list[SpannedCell](), CellBudget(self._context.limits)
+        for at, (row, _) in enumerate(rows):
             column = 0
             for cell in row.iterchildren(*CELLS):
                 blocks = list(self.blocks(cell))
@@ -302,13 +291,19 @@ class OdfReader:
                 width, height = spans_of(cell)
                 repeated = count_of(cell, "table:number-columns-repeated")
                 is_covered = cell.tag == qn("table:covered-table-cell")
-                shown = (
-                    repeated if text else int(not is_covered)
-                )  # one tells that the row is none of spans alone
+                # One tells that the row is none of spans alone.
+                shown = repeated if text else int(not is_covered)
                 for left in range(column, column + shown):
                     budget.spend(1)
-                    yield SpannedCell(at, left, text, min(height, len(rows) - at), width)
+                    cells.append(SpannedCell(at, left, text, min(height, len(rows) - at), width))
                 column += repeated
+        if sum(bool(cell.text) for cell in cells) == 1:  # a box around text
+            for row, _ in rows:
+                yield from self.blocks(row)
+            return
+        marked = sum(1 for _ in takewhile(lambda row: row[1], rows))
+        yield from table_blocks(cells, CellBudget(self._context.limits), marked, self._page)
+        yield from hanging
 
 
 def read_comment(element: Element) -> tuple[str, str]:

@@ -30,21 +30,10 @@ _CHARACTERS = {
 }  # fmt: skip
 _SYMBOLS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}"}
 # Groups marked `\*` that hold text; the other marked groups are ignored.
-_STARRED = frozenset(
-    {
-        "shptxt",
-        "shpinst",
-        "footnote",
-        "annotation",
-        "atnauthor",
-        "fldinst",
-        "shppict",
-        "htmltag",
-        "listtext",
-        "pntext",
-        "nesttableprops",
-    }
-)
+_STARRED = frozenset({
+    "shptxt", "shpinst", "footnote", "annotation", "atnauthor", "fldinst", "shppict", "htmltag", "listtext", "pntext",
+    "nesttableprops",
+})  # fmt: skip
 # Groups without text of the document.
 _SKIPPED = frozenset({
     "colortbl", "listtable", "listoverridetable", "filetbl", "revtbl", "datastore", "themedata", "nonshppict", "objdata",
