@@ -186,13 +186,10 @@ class _Beginning:
             if not all(map(self._is_known, terms_of(sentence))):
                 return False
             self._cleaned = self._cleaned[end:]
-        return True if self._tells_of_passages() else None
-
-    def _tells_of_passages(self) -> bool:
-        """Return whether a sentence that goes on has words of the passages alone, not only those of the question."""
+        # A sentence that goes on may have words of the passages alone, not only those of the question.
         *whole, _ = [*terms_of(statement_text(self._cleaned)), ""]  # the last may be half a word
         told = sum(1 for term in whole if not self._evidence.is_asked(term))
-        return told >= _TELLING and all(map(self._is_known, whole))
+        return True if told >= _TELLING and all(map(self._is_known, whole)) else None
 
     def _is_known(self, term: str) -> bool:
         return self._evidence.is_asked(term) or self._evidence.is_known(term)

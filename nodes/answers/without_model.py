@@ -56,7 +56,7 @@ class WithoutModel:
 
     async def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer from all that was found."""
-        state, items = self.state, await self._current()
+        state, items = self.state, [*self.attached, *await self._keep_stored(await self._read())]
         async for event in self.answer(state.question, items, state.language):
             yield event
 
@@ -92,15 +92,12 @@ class WithoutModel:
             )
             quoting = quote_sentences(answerer, plain_question, items, language, tables)
             events = [one async for one in quoting]
-            if self._may_answer_from_reports(question, events):
+            # Nothing was quoted, but reports may answer a broad question.
+            has_reports = self.state.strategy in (Mode.HYBRID, Mode.MIX)
+            if has_reports and _is_declined(events) and may_ask_account(question):
                 events = [one async for one in self._answer_broadly(question, language)] or events
             for event in events:
                 yield event
-
-    def _may_answer_from_reports(self, question: str, events: Sequence[AnswerEvent]) -> bool:
-        """Return whether nothing was quoted, but reports may answer: the question is broad, and the mode has reports."""
-        has_reports = self.state.strategy in (Mode.HYBRID, Mode.MIX)
-        return has_reports and _is_declined(events) and may_ask_account(question)
 
     async def _answer_broadly(self, question: str, language: str) -> AsyncGenerator[AnswerEvent]:
         """Yield findings of reports, as mode `global` does, where each is about the question; else nothing.
@@ -124,10 +121,6 @@ class WithoutModel:
         )
         async for event in from_reports:
             yield event
-
-    async def _current(self) -> list[RetrievedItem]:
-        """Return the passages that are stored as they were found, behind what came with the question."""
-        return [*self.attached, *await self._keep_stored(await self._read())]
 
     async def _keep_stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
         """Return the passages that are stored as they were found; all, with a warning, where the store does not answer."""

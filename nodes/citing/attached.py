@@ -153,7 +153,7 @@ class TableCells:
     def _of_column(self, place: str, column: int | None, sentence: str) -> SupportedQuote | None:
         stated = set(numbers_in(sentence))
         for finding in (*self._table.findings, *self._table.statistics):
-            if finding.place == place and stated.intersection(_finding_numbers(finding)):
+            if finding.place == place and stated.intersection(numbers_in(finding.value)):
                 start, end = self._span(None, column)
                 return self._quote(place, start, end, 1.0)
         if column is None and stated.intersection({Decimal(len(self._table.rows))}):
@@ -227,7 +227,3 @@ def _numbers_of(cell: str) -> Iterator[Decimal]:
         yield value.number
         yield abs(value.number)
     yield from numbers_in(cell)
-
-
-def _finding_numbers(finding: ComputedFinding) -> list[Decimal]:
-    return numbers_in(finding.value)

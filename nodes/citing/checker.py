@@ -130,16 +130,14 @@ class Checking:
                 replace(citation, support=round(min(max(score, 0.0), 1.0), 3))
                 for citation, score in zip(cited, scores, strict=True)
             ]
-            self._note(index, sentence, supported=max(scores) >= self._checks.least)
+            supported = max(scores) >= self._checks.least
+            verdict = Verdict.SUPPORTED if supported else Verdict.UNSUPPORTED
+            self._answer.finished[index] = replace(sentence, verdict=verdict)
+            if not supported:
+                self.rejected.add(plain(sentence.text))
         for number, citation in zip(sentence.citations, cited, strict=True):
             self._answer.given.citations[number] = citation
         return [Cited(citation) for citation, holds in zip(cited, there, strict=True) if holds]
-
-    def _note(self, index: int, sentence: Finished, *, supported: bool) -> None:
-        verdict = Verdict.SUPPORTED if supported else Verdict.UNSUPPORTED
-        self._answer.finished[index] = replace(sentence, verdict=verdict)
-        if not supported:
-            self.rejected.add(plain(sentence.text))
 
     async def _still_there(self, sentence: Finished, cited: Sequence[Citation]) -> Sequence[bool]:
         documents = [self._passages[index].document_id for index in sentence.passages]

@@ -296,7 +296,7 @@ class CitedText:
             yield self._add(sentence, at, index, quote)
             at = sentence.marks[-1][0]
         yield from self._emit(text[place:seen])
-        if verdict in _NOT_SUPPORTED and not self._is_code(text):
+        if verdict in _NOT_SUPPORTED and not (self._fenced or _NO_NOTE.match(text)):
             yield self.given.token(UNVERIFIED.get(self.language, UNVERIFIED["en"]))
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
@@ -327,9 +327,6 @@ class CitedText:
         """Return a marker as the model writes it."""
         label = next((label for label, at in self._labels.items() if at == index), "")
         return format_label(label, place) if label else format_marker(index + 1)
-
-    def _is_code(self, text: str) -> bool:
-        return self._fenced or _NO_NOTE.match(text) is not None
 
 
 def _is_whole(text: str) -> bool:

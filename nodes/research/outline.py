@@ -65,7 +65,10 @@ async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
     there = [topic for topic in topics if topic.found]
     choices, costs = await _ask_for_outline(state, runtime.context, there)
     sections = arrange_sections(there, choices)
-    lead = PlannedSection("", [state.question], [""], _leading(state, sections, known))
+    # First the passages that the question itself found, then the best of each section.
+    own = [item.id for item in state.items[: state.evidence_count] if item.id in known]
+    leading = list(dict.fromkeys([*own, *(section.found[0] for section in sections)]))
+    lead = PlannedSection("", [state.question], [""], leading)
     shown = [item.text for item in approved.items]
     for section in sections:
         section.title = _as_heading(section.title, shown, state.language)
@@ -104,14 +107,6 @@ def _join(title: str, topics: Sequence[Topic]) -> PlannedSection:
     found = list(dict.fromkeys(ranked))[: MOST_OF_TOPIC + len(topics) - 1]
     questions = [topic.question for topic in topics]
     return PlannedSection(title, questions, [topic.subject for topic in topics], found)
-
-
-def _leading(
-    state: ResearchState, sections: Sequence[PlannedSection], known: set[str]
-) -> list[str]:
-    """Return the ids of the passages that the question itself found, then the best of each section."""
-    own = [item.id for item in state.items[: state.evidence_count] if item.id in known]
-    return list(dict.fromkeys([*own, *(section.found[0] for section in sections)]))
 
 
 def _as_heading(title: str, passages: Sequence[str], language: str) -> str:

@@ -296,7 +296,8 @@ class SectionAnswerer(ExtractiveAnswerer):
                 if (lookup := TermLookup(f"{above}\n{item.text[slice(*span)]}")).covers(named)
                 > _LEAST_NAMED
                 and (lookup.common_terms(asked) or not asked)
-                and not _is_above_rows(item.text, span[1])
+                # No header of a table, which says nothing alone.
+                and not item.text[span[1] :].partition("\n")[2].startswith("| -")
             ]
             if found:
                 _, (start, end) = max(found, key=lambda one: one[0])
@@ -319,8 +320,3 @@ def _keep_section(title: str, items: Sequence[RetrievedItem]) -> Sequence[Retrie
 def matter_of(question: str) -> str:
     """Return the subject of a question; of a broad one, what it is about, which may be nothing."""
     return find_other_subjects(question) if is_broad(question) else question
-
-
-def _is_above_rows(text: str, end: int) -> bool:
-    """Return whether the text up to `end` is the header of a table, which says nothing alone."""
-    return text[end:].partition("\n")[2].startswith("| -")
