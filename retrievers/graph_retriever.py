@@ -138,11 +138,7 @@ class GraphRetriever(BaseRetriever):
     @property
     def _runner(self) -> ModeRunner:
         return ModeRunner(
-            self.chunks,
-            self.embedder,
-            self.settings.retrieval,
-            self.indexes,
-            self.graph,
+            self.chunks, self.embedder, self.settings.retrieval, self.indexes, self.graph
         )
 
     async def search(

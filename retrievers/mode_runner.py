@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.graph import Entity
-from sextant.domain.retrieval import (
-    ItemKind,
-    LaneScore,
-    RetrievedItem,
-    of_entity,
-    of_passage,
-)
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem, of_entity, of_passage
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
@@ -196,10 +190,7 @@ class ModeRunner:
         return _Ranking(passages, items, timings, share)
 
     async def _load_texts(
-        self,
-        query: LaneQuery,
-        passages: Sequence[RetrievedItem],
-        graph_items: GraphItems | None,
+        self, query: LaneQuery, passages: Sequence[RetrievedItem], graph_items: GraphItems | None
     ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
         """Return passages with their texts, without deleted ones, and the graph items as retrieved items."""
         seconds = self.settings.lane_timeout

@@ -16,12 +16,7 @@ from sextant.retrievers.chunk_search.ranking import RankedChunk
 from sextant.retrievers.lanes.lane import go_without
 from sextant.retrievers.ranking.fusion import Share
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.stored import (
-    ChunkEntity,
-    StoredChunk,
-    entities_of,
-    load_linked_chunks,
-)
+from sextant.stores.chunks.stored import ChunkEntity, StoredChunk, entities_of, load_linked_chunks
 from sextant.stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"

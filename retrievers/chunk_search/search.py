@@ -14,10 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from pydantic import (
-    Field,
-    SkipValidation,
-)
+from pydantic import Field, SkipValidation
 
 from sextant.domain.configuration import CheckedOptions
 from sextant.domain.questions import ChunkFilters, check_question, in_range, require_type
@@ -117,10 +114,7 @@ class ChunkSearch:
     """
 
     def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        reranker: Reranker | None = None,
+        self, database: Database, embedder: Embedder, reranker: Reranker | None = None
     ) -> None:
         self._database = database
         self._hits = ChunkHits(database)

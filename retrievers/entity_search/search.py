@@ -74,12 +74,7 @@ class EntityRanker:
     reranker: Reranker | None
 
     async def rank(
-        self,
-        question: EntityQuestion,
-        weights: FusionWeights,
-        taken_at: datetime,
-        *,
-        rerank: bool,
+        self, question: EntityQuestion, weights: FusionWeights, taken_at: datetime, *, rerank: bool
     ) -> EntityRanking:
         """Return every entity that a lane found, ranked by `blend` or by the reranker.
 

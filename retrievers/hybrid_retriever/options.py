@@ -10,11 +10,7 @@ from typing import Annotated, Literal, Self
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
-from pydantic import (
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.configuration import CheckedOptions

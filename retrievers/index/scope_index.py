@@ -22,11 +22,7 @@ from sextant.domain.versioned_cache import VersionedCache
 from sextant.domain.warnings import WarningCode, warn
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index.lexical import LexicalIndex
-from sextant.retrievers.index.passages import (
-    PassageIndex,
-    QueryVectors,
-    ReportIndex,
-)
+from sextant.retrievers.index.passages import PassageIndex, QueryVectors, ReportIndex
 from sextant.retrievers.index.relations import Ints, RelationTypes
 from sextant.retrievers.index.walk import ScopeGraph, WalkIndex
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -187,9 +183,7 @@ class ScopeIndexes:
     async def _read(self, scope: Scope, before: PassageIndex, whole: WholeGraph) -> ScopeIndex:
         """Build the index; unchanged passages come from the one before."""
         passages, stored, reports = await asyncio.gather(
-            self._passages(scope, before),
-            whole.arrays(scope),
-            self._reports(scope, whole),
+            self._passages(scope, before), whole.arrays(scope), self._reports(scope, whole)
         )
         return await asyncio.to_thread(ScopeIndex.build, passages, stored, reports)
 

@@ -63,11 +63,7 @@ def _find_links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, 
 
 
 async def find_nearest_entities(
-    graph: GraphStore,
-    query: LaneQuery,
-    index: ScopeIndex,
-    vector: Vectors | None,
-    seconds: float,
+    graph: GraphStore, query: LaneQuery, index: ScopeIndex, vector: Vectors | None, seconds: float
 ) -> dict[int, float]:
     """Return the entities (rows) nearest to the question by words and meaning, with the strength of each link.
 

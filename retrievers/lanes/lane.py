@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sextant.domain.errors import ConflictError, InputError, SextantError, describe_reason
 from sextant.domain.questions import ChunkFilters
-from sextant.domain.retrieval import (
-    LEAST_SCORE,
-    ItemKind,
-    RetrievedItem,
-)
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct

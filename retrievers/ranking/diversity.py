@@ -85,11 +85,7 @@ class TextLikeness:
 
 
 def marginal(
-    relevance: Scores,
-    likeness: Sequence[Likeness],
-    *,
-    count: int,
-    balance: float = DEFAULT_BALANCE,
+    relevance: Scores, likeness: Sequence[Likeness], *, count: int, balance: float = DEFAULT_BALANCE
 ) -> list[tuple[int, float]]:
     """Choose `count` passages by maximal marginal relevance, without duplicates of chosen ones.
 

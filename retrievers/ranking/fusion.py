@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from sextant.domain.breadth import asks_account
-from sextant.domain.retrieval import (
-    LEAST_SCORE,
-    ItemKind,
-    LaneScore,
-    RetrievedItem,
-    rescore,
-)
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, rescore
 
 # Weight of `global` beside `local` in the mode `hybrid`: at most this for a question about a fact, less if its names
 # speak for what local found (docs/experiments/hybrid-mode.md),

@@ -14,13 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sextant.retrievers.arrays import (
-    Floats,
-    Rows,
-    among_highest,
-    highest,
-    scale_scores,
-)
+from sextant.retrievers.arrays import Floats, Rows, among_highest, highest, scale_scores
 from sextant.retrievers.index.lexical import LexicalMatch
 from sextant.retrievers.index.relations import score_statements
 from sextant.retrievers.index.walk import RESTART, TINY, Shares, Subgraph, WalkIndex

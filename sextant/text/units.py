@@ -304,10 +304,7 @@ def scale_of_heading(text: str) -> tuple[int, str] | None:
         (name for name, form in found.groupdict().items() if form and name[1:].isdigit()), None
     )
     scale = found["en"] or found["short"] or found["zh"]
-    return (
-        SCALE_POWERS[scale] if scale else 3,
-        _MONEY_NAMES[int(named[1:])][1] if named else "",
-    )
+    return (SCALE_POWERS[scale] if scale else 3, _MONEY_NAMES[int(named[1:])][1] if named else "")
 
 
 _EACH = re.compile(

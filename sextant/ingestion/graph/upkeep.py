@@ -32,11 +32,7 @@ from sextant.models.protocols import Embedder
 from sextant.stores.documents.chunk_copy import refresh_statistics
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.community_hierarchy import (
-    Change,
-    Follows,
-    HierarchyStore,
-)
+from sextant.stores.graph.community_hierarchy import Change, Follows, HierarchyStore
 from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.neo4j.projector import open_projector, read_progress
 from sextant.stores.graph.record import EntityText, EntityVectors, GraphRecord
@@ -215,10 +211,7 @@ class GraphUpkeep:
 
 
 def _next(
-    arrays: GraphArrays,
-    network: Network,
-    old: Sequence[CommunityGroup],
-    follows: Follows | None,
+    arrays: GraphArrays, network: Network, old: Sequence[CommunityGroup], follows: Follows | None
 ) -> tuple[list[CommunityGroup], Follows, bool]:
     """Return the communities of the graph, what they reflect, and whether they were built from scratch.
 

@@ -23,14 +23,7 @@ from sextant.tables.query.parts import (
     read_count,
 )
 from sextant.tables.query.query import Order, TableQuery
-from sextant.tables.query.tokens import (
-    COLUMN,
-    HARMLESS,
-    NUMBER,
-    WORD,
-    QuestionToken,
-    match_at,
-)
+from sextant.tables.query.tokens import COLUMN, HARMLESS, NUMBER, WORD, QuestionToken, match_at
 from sextant.tables.query.units import find_unit
 
 _RANKS = (

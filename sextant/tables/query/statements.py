@@ -254,9 +254,7 @@ def _cut(text: str) -> list[QuestionToken]:
     return sorted(found, key=lambda one: one.start)
 
 
-def _find_form(
-    tokens: Sequence[QuestionToken],
-) -> tuple[Operation, list[QuestionToken]] | None:
+def _find_form(tokens: Sequence[QuestionToken]) -> tuple[Operation, list[QuestionToken]] | None:
     for pattern, operation in _FORMS:
         for positions in find_all(tokens, pattern, skipped=()):
             behind = {one.text for one in tokens[positions[-1] + 1 :]}

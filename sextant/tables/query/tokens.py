@@ -28,38 +28,11 @@ MAX_NAME_CHARS = 60  # of a column's name; a header cell may be a page of text
 _NUMERALS = frozenset("一二两三四五六七八九十")
 _WEAK = frozenset({"sum", "apart"})  # words of one ideograph for these may be part of another word
 _SAYS_NOTHING = frozenset("?.!\"'“”‘’()[]<>:*_/-–—…#&;")
-HARMLESS = frozenset(
-    [
-        "filler",
-        "measure",
-        "of",
-        "to",
-        "from",
-        "within",
-        "since",
-        "until",
-        "and",
-        "which",
-        "what",
-        "who",
-        "when",
-        "whether",
-        "exist",
-        "with",
-        "list",
-        "different",
-        "how_much",
-        "top",
-        "rows",
-        "than",
-        "more",
-        "unit",
-        "suffix",
-        "comma",
-        "by",
-        "CONDITION",
-    ]
-)
+HARMLESS = frozenset({
+    "filler", "measure", "of", "to", "from", "within", "since", "until", "and", "which", "what", "who", "when", "whether",
+    "exist", "with", "list", "different", "how_much", "top", "rows", "than", "more", "unit", "suffix", "comma", "by",
+    "CONDITION",
+})  # fmt: skip
 """Kinds of words that exclude no row and ask for nothing by themselves."""
 
 

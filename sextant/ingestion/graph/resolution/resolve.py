@@ -23,11 +23,7 @@ from sextant.domain.errors import GraphNotFound, SextantError, describe_reason
 from sextant.domain.graph import UNTYPED
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
-from sextant.ingestion.graph.resolution.name_keys import (
-    find_like_names,
-    initials,
-    spelling_key,
-)
+from sextant.ingestion.graph.resolution.name_keys import find_like_names, initials, spelling_key
 from sextant.ingestion.graph.resolution.name_merger import automatic_merges
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.chat.call_limits import Refusals
