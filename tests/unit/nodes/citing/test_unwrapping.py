@@ -29,6 +29,11 @@ SAID = "A value has one owner [1]."
         f"{SAID} Let me know if you need more details!",
         f"{SAID}\n\nI hope this helps!",
         f"{SAID}\n以上回答基于提供的文档。如有其他问题，请随时告诉我。",
+        f"{SAID}\n\n希望对您有帮助！如需更多信息，请随时告诉我😊",
+        f"好的，我来查一下。\n\n{SAID}",
+        f"Let me check the manual.\n\n{SAID}",
+        f"I'm sorry, but I cannot help with that request. {SAID}",
+        f"很抱歉，我无法协助完成该请求。\n{SAID}",
         f"{SAID}\n\nSources:\n[1] passage 1\n[3] passage 3",
         f"{SAID}\n\n**References**\n- handbook.docx\n- guide.pdf",
         f"{SAID}\n来源：段落1",
@@ -56,6 +61,8 @@ def test_wrappers_courtesies_and_lists_of_sources_go(text: str) -> None:
         "{not json}",
         "The answer is 42 [1].",
         "Answers are kept for a year.",
+        "I am sorry, but the documents do not say.",
+        "抱歉，文档中没有提到。",
     ],
 )
 def test_what_is_said_stays(text: str) -> None:
