@@ -42,7 +42,7 @@ class JobStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._settings = database.settings.ingestion
+        self._stale = timedelta(seconds=database.settings.ingestion.job_stale)
 
     async def claim(self, worker: str, *, user_id: str, job_id: UUID | None = None) -> Job | None:
         """Claim a waiting job, or one whose worker sent no heartbeat for `job_stale` seconds.
@@ -59,12 +59,7 @@ class JobStore:
             `job_attempts` the worker closes it with `fail`, so that a document that kills its workers
             is not tried forever.
         """
-        values = {
-            "worker": worker,
-            "stale": timedelta(seconds=self._settings.job_stale),
-            "job_id": job_id,
-            "user_id": user_id,
-        }
+        values = {"worker": worker, "stale": self._stale, "job_id": job_id, "user_id": user_id}
         jobs = await self._rows(user_id, _SQL["claim"], values)
         return jobs[0] if jobs else None
 
@@ -72,8 +67,8 @@ class JobStore:
         self, worker: str, user_id: str, job_ids: Sequence[UUID]
     ) -> builtins.list[Job | None]:
         """Claim several jobs of a user as `claim` does, in order; None for each that cannot be claimed, or was before."""
-        values = {"worker": worker, "stale": timedelta(seconds=self._settings.job_stale)}
-        key = values | {"user_id": user_id, "job_ids": list(set(job_ids))}
+        key = {"worker": worker, "stale": self._stale}
+        key |= {"user_id": user_id, "job_ids": list(set(job_ids))}
         jobs = {job.id: job for job in await self._rows(user_id, _SQL["claim_all"], key)}
         return [jobs.pop(job_id, None) for job_id in job_ids]
 
@@ -85,8 +80,7 @@ class JobStore:
             user_id: the owner of the jobs.
             max_running: claim nothing while so many jobs of this user run on all workers.
         """
-        stale = timedelta(seconds=self._settings.job_stale)
-        key = {"worker": worker, "stale": stale, "user_id": user_id, "job_id": None}
+        key = {"worker": worker, "stale": self._stale, "user_id": user_id, "job_id": None}
         async with self._database.transaction(user_id) as connection:
             await connection.execute(_SQL["alone"], key)
             running = await fetch_rows(connection, scalar_row, _SQL["running"], key)
@@ -173,7 +167,7 @@ class JobStore:
 
     async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
         """Return the numbers of waiting and running jobs, of one user or of all with open jobs."""
-        key = {"stale": timedelta(seconds=self._settings.job_stale), "user_id": user_id}
+        key = {"stale": self._stale, "user_id": user_id}
         return [
             Backlog(**row)
             for row in await self._database.fetch(user_id or "", dict_row, _SQL["backlog"], key)
@@ -192,7 +186,7 @@ class JobStore:
         `claim` would take them in any case, but until then they would be shown as running. If the clock
         was set back, a heartbeat from the future counts as one of now.
         """
-        key = {"user_id": user_id, "stale": timedelta(seconds=self._settings.job_stale)}
+        key = {"user_id": user_id, "stale": self._stale}
         async with self._database.transaction(user_id) as connection:
             await connection.execute(_SQL["set_clock"], key)
             await connection.execute(_SQL["free_of_dead"], key)

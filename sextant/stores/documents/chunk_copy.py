@@ -39,13 +39,15 @@ _CHUNK_COLUMNS = {
 _TYPES = ["uuid", *_CHUNK_COLUMNS.values(), "vector", "text", "int4[]"]
 
 
-async def copy_incoming(
+async def copy_chunks(
     connection: Connection, scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> None:
-    """Copy chunks, with vectors, folded texts and grams, to the temporary table `incoming`.
+    """Copy chunks, with vectors, folded texts and grams, to the temporary table `incoming`, without a lock.
+
+    `write_copied_chunks` stores them.
 
     Args:
-        connection: in a transaction.
+        connection: in the transaction that `write_copied_chunks` continues.
         scope_id: the number of the knowledge base.
         chunks: by document.
         vectors: one row for each chunk, in this order.
@@ -57,6 +59,7 @@ async def copy_incoming(
     if vectors.shape[0] != number:
         raise ValueError(f"{number} chunks with {vectors.shape[0]} vectors")
     rows = await asyncio.to_thread(_rows, scope_id, chunks, vectors)
+    await connection.execute(_SQL["relax"])
     await connection.execute(_SQL["incoming"])
     async with connection.cursor() as cursor, cursor.copy(_SQL["copy_incoming"]) as copy:
         cursor.adapters.register_dumper(np.ndarray, _GramsDumper)

@@ -20,7 +20,7 @@ from sextant.domain.documents import Chunk, JobStage, ParsedDocument
 from sextant.domain.errors import DocumentNotFound
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.documents.chunk_copy import maintain_indexes
+from sextant.stores.documents.chunk_copy import copy_chunks, maintain_indexes
 from sextant.stores.documents.document_reader import DocumentReader, not_found
 from sextant.stores.documents.registration import (
     Registered,
@@ -31,7 +31,6 @@ from sextant.stores.documents.registration import (
 )
 from sextant.stores.documents.versions import (
     ReadyVersion,
-    copy_chunks,
     end_job,
     keep_stored,
     make_live,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -10,11 +9,10 @@ from uuid import UUID
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from sextant.domain.documents import Chunk, JobStage, ParsedDocument
+from sextant.domain.documents import JobStage, ParsedDocument
 from sextant.domain.errors import SextantError, Superseded
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.documents.chunk_copy import copy_incoming
 from sextant.stores.documents.document_reader import not_found
 from sextant.stores.graph.graph_writer import forget_document
 from sextant.stores.postgresql.queries import columns_of, load_queries
@@ -216,24 +214,6 @@ async def write_parsed(connection: Connection, opened: OpenVersion, parsed: Pars
             _SQL["add_section"],
             [{**opened.key, **columns_of(section)} for section in parsed.sections],
         )
-
-
-async def copy_chunks(
-    connection: Connection,
-    scope_id: int,
-    chunks: Mapping[UUID, Sequence[Chunk]],
-    vectors: Vectors,
-) -> None:
-    """Copy a batch to the server without a lock; `write_copied_chunks` stores it.
-
-    Args:
-        connection: in the transaction that `write_copied_chunks` continues.
-        scope_id: the number of the knowledge base.
-        chunks: by document.
-        vectors: of all chunks in order, shape (chunks, dimension).
-    """
-    await connection.execute(_CHUNK_SQL["relax"])
-    await copy_incoming(connection, scope_id, chunks, vectors)
 
 
 async def write_copied_chunks(connection: Connection, opened: OpenVersion) -> None:
