@@ -10,9 +10,9 @@ Also here: the rows of any LangChain `PGVectorStore`, for the keyword lane and B
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -46,7 +46,6 @@ from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import WatchedConnection
 from sextant.stores.rows import ScopeRows, StoredText
 
-_T = TypeVar("_T")
 _BATCH = 5000  # texts read in one statement
 
 
@@ -249,14 +248,10 @@ class TableRows:
             async with self._table.engine.connect() as connection:
                 return (await connection.execute(statement)).mappings().fetchall()
 
-        return await self._here(read)
-
-    async def _here(self, make: Callable[[], Awaitable[_T]]) -> _T:
-        """Run on the event loop of the store's connections."""
-        if isinstance(self._store, PGVectorStore):
-            result: _T = await self._store._engine._run_as_async(make())
-            return result
-        return await make()
+        if isinstance(self._store, PGVectorStore):  # read on the event loop of its connections
+            rows: Sequence[RowMapping] = await self._store._engine._run_as_async(read())
+            return rows
+        return await read()
 
 
 _TEXTS: postgresql.ARRAY[str] = postgresql.ARRAY(String)

@@ -121,7 +121,7 @@ async def _create_or_migrate(owner: AsyncConnection[Any]) -> None:
     if version == 0:
         await _execute(owner, schema().values(), steps)
         return
-    first, last = migrations()[0].version, migrations()[-1].version
+    first, last = steps[0].version, steps[-1].version
     if version > last:
         raise ConflictError(
             f"The database has schema version {version}, which this Sextant does not know.",
@@ -133,7 +133,7 @@ async def _create_or_migrate(owner: AsyncConnection[Any]) -> None:
             f"migrates from version {first} on.",
             next_step="Ingest the documents again into a new SEXTANT_DATA_DIR or DATABASE_URL.",
         )
-    if version == steps[-1].version and digest != schema_digest():
+    if version == last and digest != schema_digest():
         raise ConflictError(
             "The files of sextant/stores/sql/schema differ from the schema that the database was given.",
             next_step="Put the change into a new file of sextant/stores/sql/migrations, too.",
