@@ -38,7 +38,7 @@ allow appear bring come do encounter find get give go happen happens happened ke
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
 _PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
-_QUESTION = re.compile(r"[?？]\W*$")
+_QUESTION = re.compile(r"[?？]\W*$|\A\W*(?:Q|Question|问题?)\d{0,3}[:：]")
 _NUMBER_WORDS = {
     **{word: str(number) for number, word in enumerate(CARDINALS)},
     **{word: str(number) for number, word in enumerate(ORDINALS, start=1)},
@@ -134,7 +134,7 @@ def find_borrowed_part(question: str) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """Return whether a sentence ends as a question does."""
+    """Return whether a sentence ends as a question does, or is marked as one ("Q: …")."""
     return _QUESTION.search(sentence) is not None
 
 

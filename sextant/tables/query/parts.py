@@ -129,7 +129,8 @@ class QuestionParts:
         denied = {one.column for one in self.where if one.denied} & set(self.words[:1])
         free = [at for at in self.words if at not in self.bound or at in denied]
         chosen = [at for at in self.named if at in free]
-        return next(iter(chosen or free or self.words), None)
+        named_in_words = [at for at in free if self._columns[at].kind is ValueKind.TEXT]  # no 序号
+        return next(iter(chosen or named_in_words or free or self.words), None)
 
     def _free_numbers(self) -> list[int]:
         """Return the named columns of numbers without a condition."""

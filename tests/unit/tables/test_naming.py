@@ -341,3 +341,29 @@ def test_how_many_asks_for_a_number_even_in_words_and_not_for_yes_or_no() -> Non
     found = compute_findings("How many seats does Birch have?", rooms, "en").answers
     assert [one.value for one in found] == ["about 30"]
     assert not compute_findings("How much did Ash pay?", rooms, "en").answers
+
+
+BUDGET = make_table(
+    [
+        ["编号", "部门", "预算（元）", "实际（元）"],
+        ["1", "研发部", "120000", "131500"],
+        ["2", "市场部", "80000", "76200"],
+        ["3", "行政部", "45000", "47300"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "about"),
+    [
+        ("哪个部门的实际支出最高？", "131500", "研发部"),
+        ("实际一共花了多少？", "255,000", ""),
+        ("预算最高的是哪一个？", "120000", "研发部"),  # not 1, which numbers the row
+    ],
+)
+def test_words_for_spending_name_no_other_column_and_numbers_of_rows_no_row(
+    question: str, value: str, about: str
+) -> None:
+    found = compute_findings(question, BUDGET, "zh").answers
+    assert [(one.value, one.about) for one in found] == [(value, about)]

@@ -52,6 +52,9 @@ _TAGS = frozenset({
     "em", "font", "i", "img", "input", "ins", "kbd", "label", "li", "mark", "math", "ol", "p", "q", "rp", "rt", "ruby",
     "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "time", "tt", "u", "ul", "var", "wbr",
 })  # fmt: skip
+# A component of Vue or JSX: <Badge text="New" />.
+_COMPONENT = re.compile(r"<[A-Z]\w*(?=\s[^>]*=)[^>]*>|</[A-Z]\w*>")
+_SHOWN = re.compile(r"\s(?:text|title|label)=\"([^\"]*)\"")
 # The id and classes behind a heading: "Install {#install .big}".
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]*\}[ \t]*\Z")
 # What opens a box of Docusaurus or Pandoc (":::tip Title", "::: {.tip}"), and of MkDocs ("/// tip | Title").
@@ -158,8 +161,11 @@ def _write_math(formula: str, options: Mapping[str, bool]) -> str:
 
 
 def _write_tag(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:
-    """Return a tag, and what only looks like one as text: <username> is none."""
+    """Return a tag, of a component the words that it shows, and what only looks like one as text: <username> is none."""
     content = tokens[at].content
+    if _COMPONENT.fullmatch(content):
+        shown = _SHOWN.search(content)
+        return escape(shown[1]) if shown else ""
     tag = _TAG.match(content)
     is_tag = content.startswith("<!") or (tag and tag[1].lower() in _TAGS)
     return content if is_tag else escape(content)

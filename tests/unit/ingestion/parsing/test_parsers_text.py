@@ -1264,3 +1264,10 @@ def test_declarations_of_a_page_are_no_text_of_it(subset: str) -> None:
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "xhtml11.dtd" [\n{subset}\n]>
 <html xmlns="http://www.w3.org/1999/xhtml"><body><p>The hull is 7 m long [sic].</p></body></html>"""
     assert prose_of(FileType.HTML, page) == ["The hull is 7 m long [sic]."]
+
+
+def test_a_component_within_a_line_is_the_words_that_it_shows() -> None:
+    text = 'Press <Badge text="Esc" type="tip" /> or <Key :code="27"/>quit</Key>, see List<String> and <Name>.'
+    assert blocks(FileType.MARKDOWN, text) == [
+        Paragraph("Press Esc or quit, see List<String> and <Name>.")
+    ]
