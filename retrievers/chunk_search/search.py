@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -111,13 +111,16 @@ class ChunkSearch:
         database: where the chunks are.
         embedder: embeds the question.
         reranker: has its share of the final score; None: the hybrid score is final.
+
+    Attributes:
+        hits: loads hits, for chunks that were found in any way.
     """
 
     def __init__(
         self, database: Database, embedder: Embedder, reranker: Reranker | None = None
     ) -> None:
         self._database = database
-        self._hits = ChunkHits(database)
+        self.hits = ChunkHits(database)
         self._settings = database.settings
         self._chunks = chunks = ChunkStore(database)
         lanes = (VectorLane(chunks, embedder), KeywordLane(chunks))
@@ -131,11 +134,6 @@ class ChunkSearch:
                 most_per_owner=_CACHED_PER_USER,
             )
         )
-
-    @property
-    def hits(self) -> ChunkHits:
-        """Return the loader of hits, for chunks that were found in any way."""
-        return self._hits
 
     async def search(
         self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
@@ -170,7 +168,7 @@ class ChunkSearch:
         ranking, is_cached = await self._ranking(checked)
         page, more = ranking.page(checked.position, request.limit)
         warnings = list(ranking.warnings)
-        hits = await self._hits.of(
+        hits = await self.hits.of(
             scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
         )
         await warn_of_unknown(self._chunks, checked.query)
@@ -193,18 +191,17 @@ class ChunkSearch:
             coded_warnings=tuple(warnings),
             debug=self._debug(checked, ranking, elapsed) if request.debug else None,
         )
-        self._log(checked.query, ranking, hits, elapsed)
-        return found, {} if is_cached else ranking.timings
-
-    def _log(
-        self, query: LaneQuery, ranking: ChunkRanking, hits: Sequence[SearchHit], elapsed: float
-    ) -> None:
-        counts = {name: len(scores) for name, scores in ranking.chunks.lanes.items()}
-        found = [(hit.filename, hit.score) for hit in hits]
-        timings = {**ranking.timings, "total": elapsed}
-        log_found(logger, "chunk search", query, counts=counts, found=found, timings=timings)
+        log_found(
+            logger,
+            "chunk search",
+            checked.query,
+            counts={name: len(scores) for name, scores in ranking.chunks.lanes.items()},
+            found=[(hit.filename, hit.score) for hit in hits],
+            timings={**ranking.timings, "total": elapsed},
+        )
         if elapsed > self._settings.retrieval.slow_ms:
             logger.warning("chunk search took %.0f ms", elapsed)
+        return found, {} if is_cached else ranking.timings
 
     def _check(self, scope: Scope, request: SearchRequest, now: datetime) -> _CheckedRequest:
         balanced = MetadataWeights.of(self._settings.chunk_search)

@@ -66,7 +66,9 @@ class QuestionParts:
         ]
         self._is_list = conditions.is_list
         self.tokens = conditions.tokens
-        self._group = self._find_group()
+        starts = range(len(self.tokens))
+        grouping = (match_at(self.tokens, at, "each|by COLUMN", HARMLESS) for at in starts)
+        self._group = next((self.tokens[one[-1]].column for one in grouping if one), None)
         for pattern, kind in _JOINED_KINDS.items():  # names within them stay
             for start in range(len(self.tokens)):
                 if positions := match_at(self.tokens, start, pattern, {"filler"}):
@@ -112,13 +114,6 @@ class QuestionParts:
         """Return whether "mean" is a verb: "what does salary mean?"."""
         texts = {one.text for one in self.tokens}
         return bool(texts & {"do", "does", "did"}) and self.tokens[-1].text == "mean"
-
-    def _find_group(self) -> int | None:
-        """Return the column whose name follows "each"."""
-        for start in range(len(self.tokens)):
-            if positions := match_at(self.tokens, start, "each|by COLUMN", HARMLESS):
-                return self.tokens[positions[-1]].column
-        return None
 
     # Columns.
 

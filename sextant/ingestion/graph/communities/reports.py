@@ -70,28 +70,20 @@ def title_of(
 
 def _main_section(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
     """Return the title of the document, and the heading, with most of the weight; empty for none."""
-    document = _most(
-        ((one.document_id, one), weight) for one, weight in _weigh_chunks(chunks, telling)
-    )
+    weighed = list(zip(chunks, telling, strict=False))
+    document = _most(((one.document_id, one), weight) for one, weight in weighed)
     if document is None or len({one.document_id for one in chunks}) == len(chunks) > 1:
         return ""
     title = document.document_title.strip() or document.filename.rpartition(".")[0]
     if not _LETTERS.search(title):
         return ""
-    sections = [
-        (one, weight)
-        for one, weight in _weigh_chunks(chunks, telling)
+    section = _most(
+        ((_heading(one, title), one), weight)
+        for one, weight in weighed
         if one.document_id == document.document_id
-    ]
-    section = _most(((_heading(one, title), one), weight) for one, weight in sections)
+    )
     heading = _heading(section, title) if section else ""
     return _PATH_SEPARATOR.join(filter(None, [title[:_LONGEST_NAME], heading]))
-
-
-def _weigh_chunks(
-    chunks: Sequence[StoredChunk], telling: Sequence[float]
-) -> Iterable[tuple[StoredChunk, float]]:
-    return zip(chunks, telling, strict=False)
 
 
 def _most(rows: Iterable[tuple[tuple[object, StoredChunk], float]]) -> StoredChunk | None:

@@ -31,7 +31,6 @@ from sextant.models.chat.replies import Numbers
 from sextant.models.chat.structured import ModelReply
 from sextant.prompts import SAME, as_data
 from sextant.stores.graph.name_comparison import (
-    CurrentMerge,
     NamedEntity,
     Names,
     Pair,
@@ -40,7 +39,7 @@ from sextant.stores.graph.name_comparison import (
     note_pairs,
     note_version,
 )
-from sextant.stores.graph.name_decisions import Merge, replace_merges
+from sextant.stores.graph.name_decisions import replace_merges
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import language_of
@@ -99,7 +98,11 @@ async def resolve(
     judged = await _judge_pairs(chat, names, compared.kept)
     judged_names = replace(names, pairs=judged.known)
     wanted = await asyncio.to_thread(automatic_merges, scope, judged_names)
-    old, new = _difference(names.merges, wanted)
+    # Automatic merges that are no longer wanted, and those that are new.
+    there = {one.from_id: one.into_id for one in names.merges if one.automatic}
+    into = {merge.from_id: merge.into_id for merge in wanted}
+    old = sorted(one for one, root in there.items() if into.get(one) != root)
+    new = [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
     report("names", len(names.named), len(names.named))
     if new:
         report("merges", 0, len(new))
@@ -127,16 +130,6 @@ async def resolve(
 
 def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:
     return {(pair.one_id, pair.other_id): pair for pair in pairs}
-
-
-def _difference(
-    decided: Sequence[CurrentMerge], wanted: Sequence[Merge]
-) -> tuple[list[UUID], list[Merge]]:
-    """Return the entities whose automatic merges are no longer wanted, and the merges that are new."""
-    there = {one.from_id: one.into_id for one in decided if one.automatic}
-    into = {merge.from_id: merge.into_id for merge in wanted}
-    old = sorted(one for one, root in there.items() if into.get(one) != root)
-    return old, [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
 
 
 @dataclass(frozen=True, slots=True)
