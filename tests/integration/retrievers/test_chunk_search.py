@@ -218,8 +218,8 @@ async def test_document_tags_given_at_upload_are_a_filter(
     ("types", "said"),
     [
         (["trem"], ["“trem”. Did you mean “TERM”?"]),
-        (["vessel"], ["“vessel”. Its types: “TERM”, “ORGANIZATION”."]),
-        (["term", "Vessel"], ["“vessel”. Its types: “TERM”, “ORGANIZATION”."]),
+        (["vessel"], ["“vessel”. Its types: “TERM”, “ORGANIZATION”, “LOCATION”."]),
+        (["term", "Vessel"], ["“vessel”. Its types: “TERM”, “ORGANIZATION”, “LOCATION”."]),
         (["Term"], []),
     ],
 )
