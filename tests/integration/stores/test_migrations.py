@@ -105,7 +105,7 @@ async def test_an_older_database_is_refused_and_stays_as_it_is(
     assert await found.fetchall() == [(OLDEST - 1,)]
 
 
-async def test_the_oldest_schema_loses_what_is_no_longer_needed(
+async def test_the_oldest_schema_loses_what_is_not_needed_and_gets_what_is(
     empty: AsyncConnection[Any],
 ) -> None:
     await migrations.migrate(empty)
@@ -122,8 +122,12 @@ async def test_the_oldest_schema_loses_what_is_no_longer_needed(
     await empty.execute(
         "create function sextant.forget_idempotent_answers(interval) returns int language sql as 'select 1'"
     )
+    # No value of an enumeration can be dropped.
+    await empty.execute("alter type sextant.mention_kind rename value 'name' to 'unused'")
     await record_version(empty, OLDEST)
     await migrations.migrate(empty)
+    found = await empty.execute("select 'name'::sextant.mention_kind > 'term'")
+    assert await found.fetchall() == [(True,)]
     found = await empty.execute("select to_regclass('sextant.idempotent_answers')")
     assert await found.fetchall() == [(None,)]
     found = await empty.execute(
