@@ -22,7 +22,7 @@ create table graph_versions (
 select tenant_table('graph_versions');
 grant select, insert, update, delete on graph_versions to sextant_app;
 
--- A relation is identified by what it states (stores/graph/ids.py computes the same).
+-- A relation is identified by what it states (stores/graph/evidence.py computes the same).
 create function relation_key(source_id uuid, target_id uuid, relation_type text) returns uuid
 language sql stable
 return md5(uuid_send(source_id) || uuid_send(target_id) || convert_to(relation_type, 'UTF8'))::uuid;
