@@ -26,6 +26,7 @@ _TOUCHING = re.compile(rf"([{_RAISED}{_LOWERED}])({_INNER}(?:{_END}\1{_INNER})+)
 _CLOSING = tuple(")]）］〕】")
 _BRACKETS = " \t()[]（）［］〔〕【】"
 _LABEL = re.compile(r"(?:\w{1,3}|\d{1,3}[-–]\d{1,3}|[*†‡§¶#]{1,3})")
+_NAMED = re.compile(r"\W*(?:[^\W\d_]+\s+|[注註])\d+\W*")  # one label with a name: [nb 2], [注 1]
 _SIMPLE = re.compile(r"[-+−]?\w+[-+−]?")
 _BASE_CHARS = 12  # before a mark: enough for a unit or a figure
 # A power stands on ten, on a variable of one letter, or on a unit of length or mass.
@@ -96,8 +97,8 @@ def _labels(text: str) -> Sequence[str]:
     """Return the labels of the notes that a mark may refer to: 1 and 2 of "[1], 2"; none where it holds anything else."""
     split = re.split(r"[,，、;\s]+|(?<=\])(?=\[)", text)
     parts = [part.strip(_BRACKETS) for part in split if part]
-    is_remark = len(parts) > 1 and len(parts[0]) > 1 and parts[0].isalpha() and parts[-1].isdigit()
-    return parts if all(map(_LABEL.fullmatch, parts)) and not is_remark else ()  # [nb 2]
+    is_list = all(map(_LABEL.fullmatch, parts)) and not _NAMED.fullmatch(text)
+    return parts if is_list else ()
 
 
 def _write(text: str, notes: Set[str]) -> str:
@@ -118,6 +119,8 @@ def _write(text: str, notes: Set[str]) -> str:
             kind == _RAISED and (is_label or _is_reference(written, rest, labels, notes))
         ):
             label = f"[{word}{', '.join(labels) or inner}]"
+            if _NAMED.fullmatch(inner):
+                label = f"[{inner.strip(_BRACKETS)}]"
             written, rest = _with_note(written, rest, label)
         elif kind == _RAISED:
             written += _power(written[-_BASE_CHARS:], inner)

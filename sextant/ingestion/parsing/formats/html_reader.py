@@ -383,6 +383,7 @@ def _mark(node: LexborNode) -> str:
     link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)
     address = (link.attributes.get("href") or "") if link is not None else ""
     label = node.text().strip()
-    is_label = len(label) <= _LABEL or not any(map(str.isalpha, label))
-    is_note = "#" in address and is_label and not _BACK.search(address)
+    # Wikis link remarks, too: [citation needed].
+    is_remark = label[:1] == "[" and len(label) > _LABEL and any(map(str.isalpha, label))
+    is_note = "#" in address and not is_remark and not _BACK.search(address)
     return note(label) if is_note else mark_raised(node.text())

@@ -9,10 +9,10 @@ import binascii
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import cache
-from html import escape
+from html import escape, unescape
 from itertools import pairwise
 from typing import Any, cast
 
@@ -53,8 +53,8 @@ _TAGS = frozenset({
     "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "time", "tt", "u", "ul", "var", "wbr",
 })  # fmt: skip
 # A component of Vue or JSX: <Badge text="New" />.
-_COMPONENT = re.compile(r"<[A-Z]\w*(?=\s[^>]*=)[^>]*>|</[A-Z]\w*>")
-_SHOWN = re.compile(r"\s(?:text|title|label)=\"([^\"]*)\"")
+_COMPONENT = re.compile(r"<[A-Z]\w*(?=\s[^>]*=)[^>]*>")
+_SHOWN = re.compile(r"\s(?:text|title|label)=([\"'])(.*?)\1", re.DOTALL)
 # The id and classes behind a heading: "Install {#install .big}".
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]*\}[ \t]*\Z")
 # What opens a box of Docusaurus or Pandoc (":::tip Title", "::: {.tip}"), and of MkDocs ("/// tip | Title").
@@ -160,15 +160,27 @@ def _write_math(formula: str, options: Mapping[str, bool]) -> str:
     return escape(f"{sign}{formula.strip()}{sign}")
 
 
-def _write_tag(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:
-    """Return a tag, of a component the words that it shows, and what only looks like one as text: <username> is none."""
+def _write_tag(
+    _: RendererProtocol,
+    tokens: Sequence[Token],
+    at: int,
+    __: Mapping[str, object],
+    components: MutableMapping[str, None],
+) -> str:
+    """Return a tag, of a component the words that it shows, and what only looks like one as text: <username> is none.
+
+    `components`: the names of those that were opened so far in the text.
+    """
     content = tokens[at].content
-    if _COMPONENT.fullmatch(content):
-        shown = _SHOWN.search(content)
-        return escape(shown[1]) if shown else ""
     tag = _TAG.match(content)
-    is_tag = content.startswith("<!") or (tag and tag[1].lower() in _TAGS)
-    return content if is_tag else escape(content)
+    if content.startswith("<!") or (tag and tag[1].lower() in _TAGS):
+        return content
+    if tag and _COMPONENT.fullmatch(content):
+        components[tag[1]] = None
+        shown = _SHOWN.search(content)
+        return escape(unescape(shown[2])) if shown else ""
+    is_end = tag and content.startswith("</") and tag[1] in components
+    return "" if is_end else escape(content)
 
 
 def _write_box(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:

@@ -614,10 +614,12 @@ class TestHtml:
     def test_remarks_and_ways_back_are_no_marks_of_notes(self) -> None:
         page = (
             "<p>They dive.<sup>[<a href='/help#c'>citation needed</a>]</sup> They fly.<sup><a href='#n2'>[nb 2]</a></sup></p>"
+            "<p>它会飞<sup><a href='#n3'>[注 1]</a></sup>。</p>"
             "<p>^ <a href='#cite_ref-1'><sup>a</sup></a> <a href='#cite_ref-2'><sup>b</sup></a> Lee 1992.</p>"
         )
         assert prose_of(FileType.HTML, page) == [
             "They dive.[citation needed] They fly.[nb 2]",
+            "它会飞 [注 1]。",
             "^ a b Lee 1992.",
         ]
 
@@ -1270,4 +1272,11 @@ def test_a_component_within_a_line_is_the_words_that_it_shows() -> None:
     text = 'Press <Badge text="Esc" type="tip" /> or <Key :code="27"/>quit</Key>, see List<String> and <Name>.'
     assert blocks(FileType.MARKDOWN, text) == [
         Paragraph("Press Esc or quit, see List<String> and <Name>.")
+    ]
+
+
+def test_a_tag_in_capitals_is_no_component_and_the_end_of_none_is_kept() -> None:
+    text = 'See <A HREF="https://example.org/a">the map</A><BR CLEAR="all">and end it with </App>.'
+    assert blocks(FileType.MARKDOWN, text) == [
+        Paragraph("See the map (https://example.org/a)\nand end it with </App>.")
     ]
