@@ -76,6 +76,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
                 next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
             )
         read = _read(document, limits)
+        unread = dict.fromkeys([*read.pictured, *read.unmapped, *read.misnamed])
         blocks, warnings = lay_out(read.pages, read.frames, read.omissions, _outline(document))
         return Blocks(
             write_raised(_with_extras(blocks, read.extras)),
@@ -84,7 +85,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
             (*_warnings(read, limits), *warnings, *not_looked_at(len(read.unseen))),
             omissions=read.omissions,
             ocr_pages=frozenset(read.scans),
-            unread_pages=tuple([*read.pictured, *read.unmapped] if limits.reads else ()),
+            unread_pages=tuple(unread if limits.reads else ()),
             page_texts=read.texts,
         )
     finally:
@@ -142,7 +143,8 @@ class _PdfContent:
     """The contents of the pages, their visible frames, and the notes and pictures behind their text.
 
     `scans` are the pages that OCR has read. Of the others, `pictured` are those of images alone, `unmapped` those
-    whose letters have no meaning; `unmapped_characters` counts such letters on the rest. `unseen` is the sha256 of each
+    whose letters have no meaning, `misnamed` those with many wrong letters, which stay until OCR has read the page;
+    `unmapped_characters` counts such letters. `unseen` is the sha256 of each
     image that is passed over. `texts` is what PDFium says of each page.
     """
 
@@ -153,6 +155,7 @@ class _PdfContent:
     scans: dict[int, OcrPage] = field(default_factory=dict[int, OcrPage])
     pictured: list[int] = field(default_factory=list[int])
     unmapped: list[int] = field(default_factory=list[int])
+    misnamed: list[int] = field(default_factory=list[int])
     unmapped_characters: int = 0
     damaged: list[int] = field(default_factory=list[int])
     unseen: set[bytes] = field(default_factory=set[bytes])
@@ -202,9 +205,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     read.texts[page.number] = page.text
     misnamed = page.count_misnamed()
     is_unmapped = bool(lines) and not page.is_readable(lines)
-    if misnamed and limits.reads:  # without OCR, most letters are better than none
-        is_unmapped |= not read.scans or scanned is not None
-    if is_unmapped:
+    if is_unmapped or (misnamed and scanned is not None):
         read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))
         lines = []
     if scanned is not None:
@@ -216,6 +217,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     if is_unmapped:
         read.unmapped.append(page.number)
     else:
+        read.misnamed += [page.number] if misnamed else []
         read.unmapped_characters += page.unmapped + misnamed
     if is_picture:
         read.pictured.append(page.number)

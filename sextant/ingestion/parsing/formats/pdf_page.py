@@ -57,10 +57,11 @@ _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of
 _GAP = 1.5  # in sizes of letters: one that no justified line has
 
 _UNPRINTABLE = 0.02  # of the characters, at most
-# `ThaŶk`, `caլſes`: fonts that name glyphs by numbers have capitals and letters of other alphabets inside of words.
+# `ThaŶk`, `caլſes`: fonts that name glyphs by numbers have capitals or a letter of another alphabet behind small letters.
+_SMALL_LETTERS = "".join(filter(str.islower, map(chr, range(0x61, 0x250))))
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x100, 0x250))))
-_MISNAMED = re.compile(f"[a-zß-ɏ](?:[{_CAPITALS}]|[\u0530-\u1cff]+(?=[a-zß-ɏ]))")
-_MOST_MISNAMED = 0.1  # of the words
+_MISNAMED = re.compile(f"[{_SMALL_LETTERS}](?:[{_CAPITALS}]|[\u0530-\u1cff](?=[{_SMALL_LETTERS}]))")
+_FEW_MISNAMED, _MOST_MISNAMED = 2, 0.1  # letters; of the words
 
 _TURN = 0.02  # the slope of letters that do not stand upright
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
@@ -193,7 +194,7 @@ class Page:
     def count_misnamed(self) -> int:
         """Return how many letters inside of words are of other alphabets, if they are too many to be meant; else 0."""
         found = len(_MISNAMED.findall(self.text))
-        return found if found > _MOST_MISNAMED * len(self._starts) else 0
+        return found if found > max(_FEW_MISNAMED, _MOST_MISNAMED * len(self._starts)) else 0
 
     def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float, Sequence[Word]]]:
         """Yield each character of a line with the middle of its box, and the word that begins with it.

@@ -12,6 +12,7 @@ from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsa
 from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf import parse
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.recognised import OcrLine, OcrPage
 from sextant.ingestion.parsing.structure import build_structure
 from tests.pdf_writer import (
     Area,
@@ -842,6 +843,13 @@ class TestRefused:
 
         assert prose(parse(content, LIMITS)) == ["☒ paid by card"]
 
+    def test_names_in_capitals_have_no_letters_with_a_wrong_meaning(self) -> None:
+        names = [
+            [PdfText(70, 700, "GIẤY CHỨNG NHẬN ĐĂNG KÝ"), PdfText(70, 680, "ŠŤASTNÝ, ŻÓŁĆ, ŽŪKŲ")]
+        ]
+
+        assert read(names).warnings == ()
+
     def test_radicals_are_the_ideographs_that_they_look_like(self) -> None:
         assert prose(read([[PdfText(70, 700, "⽤户⻛险⻚", 12)]])) == ["用户风险页"]
 
@@ -852,7 +860,15 @@ class TestRefused:
         parsed = parse(content, LIMITS)
         assert prose(parsed)[0].endswith("at siǆ.")
         assert tuple(map(str, parsed.warnings)) == ("5 unreadable characters",)
-        assert not parse(content, Limits(reads=True)).blocks
+        waiting = parse(content, Limits(reads=True))
+        assert (prose(waiting), waiting.unread_pages) == (prose(parsed), (1,))
+        read = OcrPage(
+            600,
+            800,
+            (OcrLine("The gate opens.", 1.0, ((70, 90), (300, 90), (300, 110), (70, 110))),),
+        )
+        known = Limits(reads=True, recognised={"1": read.to_json()})
+        assert prose(parse(content, known)) == ["The gate opens."]
 
     def test_some_letters_without_meaning_are_counted(self) -> None:
         parsed = read([[*lines(["The gate opens at six."]), PdfText(70, 700, "每天\0点关门。")]])
