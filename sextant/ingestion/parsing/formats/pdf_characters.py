@@ -16,7 +16,7 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.formats.pdf_lines import FILLER, SMALL, PdfBox, contains
-from sextant.ingestion.parsing.formats.stories import read_symbol
+from sextant.ingestion.parsing.formats.stories import DINGS, read_symbol
 from sextant.ingestion.parsing.lines import is_monospaced
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
@@ -34,14 +34,12 @@ _ACCENTS = dict(
 )
 _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
 _DOTTED = {"ı": "i", "ȷ": "j"}
-_WINGDINGS = re.compile(r"wingdings(?![ -]?[23])", re.IGNORECASE)
-_SIGN = re.compile(
-    r"[\uf020-\uf0ff☐□❑]|(?<!\S)[A-Za-z\xa1-\xff](?!\S)"
-)  # of a symbol font, perhaps
-# PDFium puts a mark in place of a hyphen at a line's end, and another in place of what has no meaning.
+# Of a symbol font, perhaps.
+_SIGN = re.compile(r"[\uf020-\uf0ff☐□❑]|(?<!\S)[A-Za-z\xa1-\xff](?!\S)")
 # Fonts draw one glyph for an ideograph and for a radical of its shape, and many files name the radical: ⾒積, ⻛险.
 _RADICALS = "⺟⺠⺩⺼⻁⻄⻅⻆⻉⻊⻋⻑⻓⻔⻗⻘⻙⻚⻛⻜⻝⻡⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳"
 _IDEOGRAPHS = "母民王月虎西见角贝足车長长门雨青韦页风飞食首马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟"
+# PDFium puts a mark in place of a hyphen at a line's end, and another in place of what has no meaning.
 MARKS = str.maketrans(
     {"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"}
     | {
@@ -107,7 +105,7 @@ class Characters:
     def _sign(self, char: str, index: int) -> str:
         font = self._font(index).rpartition("+")[2]
         is_symbol = char >= "\uf020" and font.startswith(("Symbol", "KingsoftSign"))
-        sign = read_symbol(ord(char), font) if is_symbol or _WINGDINGS.match(font) else ""
+        sign = read_symbol(ord(char), font) if is_symbol or DINGS.match(font) else ""
         return sign if len(sign) == 1 else char
 
     def compose_accents(self, text: str) -> str:

@@ -22,6 +22,7 @@ PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
 PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
 # Signs of the symbol fonts (Wingdings, Symbol), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
+DINGS = re.compile(r"((?:wing|web)dings)[ -]?([23]?)", re.IGNORECASE)
 _WINGDINGS = {
     0x28: "☎", 0x2A: "✉", 0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x75: "◆", 0x76: "❖", 0x78: "☒", 0x9F: "•",
     0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xAB: "★", 0xD8: "➢", 0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓",
@@ -29,10 +30,17 @@ _WINGDINGS = {
     **dict(zip(range(0x81, 0x8B), "①②③④⑤⑥⑦⑧⑨⑩", strict=True)),
     **dict(zip(range(0x8C, 0x96), "❶❷❸❹❺❻❼❽❾❿", strict=True)),
 }  # fmt: skip
+_OTHER_DINGS = {
+    "wingdings2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x97: "●", 0xA3: "☐"},
+    "wingdings3": {0x66: "←", 0x67: "→", 0x68: "↑", 0x69: "↓", 0x7D: "►"},
+    "webdings": {0x61: "✓", 0x63: "☐", 0x67: "■", 0x6E: "●", 0x72: "✗"},
+}  # fmt: skip
 _SYMBOLS = dict(
     enumerate("ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑", 0xA1)
-) | {0xF1: "〉", 0xF2: "∫"}
-_USUAL = frozenset("•▪●■☐☒☑✓✗→➢√×÷±≤≥≠≈°")  # of a font that is not known
+) | {
+    0x22: "∀", 0x24: "∃", 0x27: "∋", 0x2A: "∗", 0x40: "≅", 0x5C: "∴", 0x5E: "⊥", 0x7E: "∼", 0xF1: "〉", 0xF2: "∫",
+}  # fmt: skip
+_USUAL = frozenset("•▪●○■☐❑☒☑✓✗←→↔➢√×÷±≤≥≠≈°∞∑∈⊕…")  # of a font that is not known
 _GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
     zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
 )
@@ -57,8 +65,8 @@ def read_symbol(code: int, font: str) -> str:
     name, low = font.lower(), code & 0xFF
     if name.startswith(("symbol", "kingsoftsign")):
         return _SYMBOLS.get(low) or _GREEK.get(chr(low), chr(low) if low < 0x7F else "")
-    if "dings" in name:
-        return _WINGDINGS.get(low, "")
+    if dings := DINGS.search(name):
+        return _OTHER_DINGS.get("".join(dings.groups()), _WINGDINGS).get(low, "")
     sign = _WINGDINGS.get(low) or _SYMBOLS.get(low)
     return sign if code >= 0xF000 and sign in _USUAL else chr(code)
 
@@ -69,12 +77,14 @@ def without_page_numbers(text: str) -> str:
         return text
 
     def without_page(part: re.Match[str]) -> str:
+        if PAGE_MARK not in part[0]:
+            return part[0]
         rest = part[0].replace(PAGE_MARK, "")
         letters = [char for char in rest if char.isalnum()]
         is_page = len(letters) <= _PAGE_WORDS and not any(map(str.isdigit, letters))
         return "" if is_page else rest.strip()
 
-    return re.sub(rf"[^\t\n]*{PAGE_MARK}[^\t\n]*", without_page, text).strip()
+    return re.sub(r"[^\t\n]+", without_page, text).strip()
 
 
 def write_comment(author: str, text: str, page: int | None = None) -> Paragraph:
@@ -176,13 +186,14 @@ class StoryWriter:
         blocks = infer_headings(body, self._looks)
         # Neighbouring lines of code are joined; letters of one width all over a document are a typewriter's.
         if 2 * len(self._code) <= len(self._paragraphs):
-            runs = groupby(blocks, key=lambda block: id(block) in self._code)
-            blocks = list[Block]()
-            for is_code, run in runs:
+            joined = list[Block]()
+            for is_code, run in groupby(blocks, key=lambda block: id(block) in self._code):
                 together = list(run)
-                lines = "\n".join(self._code[id(block)] for block in together if is_code)
-                code = Paragraph(dedent(lines), together[0].page)
-                blocks += [code] if is_code else together
+                if is_code:
+                    lines = "\n".join(self._code[id(block)] for block in together)
+                    together = [Paragraph(dedent(lines), together[0].page)]
+                joined += together
+            blocks = joined
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         blocks[top:top] = self._margins
         return finish_blocks(blocks, self.omissions, title)

@@ -67,8 +67,9 @@ def test_signs_of_symbol_fonts_are_read_as_they_look() -> None:
         run("\uf0a8"),
         run(" open"),
     )
+    other = line(run("\uf052\uf075", '<w:rFonts w:ascii="Wingdings 2"/>'), run(" paid"))
     greek = line(run("\uf061 \uf0b3 5", '<w:rFonts w:ascii="Symbol"/>'))
-    assert shown(parse(boxes + greek)) == ["☑ closed, ☐ open", "α ≥ 5"]
+    assert shown(parse(boxes + other + greek)) == ["☑ closed, ☐ open", "☑ paid", "α ≥ 5"]
 
 
 class TestWrappers:
