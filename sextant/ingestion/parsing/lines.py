@@ -106,6 +106,8 @@ def width(text: str) -> int:
     return len(text) + sum(char >= "\u2e80" for char in text)
 
 
+# Small letters that begin a heading: (a) Scope, iv. Terms, 1a, e-mail, x86.
+_LETTERED = re.compile(r"[（(]?(?:[a-z]|[ivx]{2,4})[.)）]|\d|[^\W\d_][\d-]")
 _IN_A_ROW = 2  # headings of one look without text between them, at most
 LARGER, SMALLER = 1.12, 0.93  # times the size of the body's letters: a heading; small print
 
@@ -226,7 +228,8 @@ def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _Headi
         return None
     rank = number_rank(line.text, with_roman=with_roman)
     larger = line.size >= body_size * LARGER if body_size else False
-    bolder = line.bold and not body_bold and not line.text[:2].islower()
+    goes_on = line.text[:2].islower() and not _LETTERED.match(line.text)
+    bolder = line.bold and not body_bold and not goes_on
     if larger or bolder or is_strong(rank):
         return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)
     return None

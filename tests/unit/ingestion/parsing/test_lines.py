@@ -103,11 +103,12 @@ class TestWhatIsNoHeading:
         assert infer_levels(lines) == [None, None, None, None, 1]
 
     def test_bold_words_that_go_on_with_a_sentence_are_none(self) -> None:
-        bold = [Styled(text, 10, bold=True) for text in ("and more", "iPhone plans")]
+        texts = ("and more", "iPhone plans", "(a) Scope", "iv) 范围", "e-mail policy")
+        bold = [Styled(text, 10, bold=True) for text in texts]
 
-        levels = infer_levels([self.BODY, bold[0], self.BODY, bold[1], self.BODY])
+        levels = infer_levels([one for line in bold for one in (self.BODY, line)] + [self.BODY])
 
-        assert levels == [None, None, None, 1, None]
+        assert [level is not None for level in levels[1::2]] == [False, True, True, True, True]
 
     def test_of_many_in_a_row_only_those_above_lower_ones_are(self) -> None:
         names = [Styled(name, 10, bold=True) for name in ("Ann Poe", "Bob Fry", "Cid Law")]
