@@ -18,9 +18,8 @@ from sextant.domain.page_boxes import PlacedText
 from sextant.ingestion.parsing.blocks import Word
 
 _TOKEN = re.compile(r"[^\W_]+")
-_ADDED = re.compile(
-    r"(?<=\[)(?:note |注)"
-)  # to the label of a note, which touches its word on the page
+# To the label of a note, which touches its word on the page.
+_ADDED = re.compile(r"(?<=\[)(?:note |注)")
 _MOST_PARTS = 100  # of what is one token on the one side and divided on the other
 _NEAR = 3  # tokens ahead: what a raised figure or leaders may take
 _BACK = 4  # a step back counts as so many ahead
@@ -54,8 +53,9 @@ class _WordFinder:
     def __init__(self, text: str, words: Sequence[Word], offset: int, *, is_table: bool) -> None:
         self._text, self._words, self._offset = text, words, offset
         self._is_table = is_table
-        drawn = _ADDED.sub(lambda added: " " * len(added[0]), text)
-        self._stored = [_WordSpan(found[0], found.start()) for found in _TOKEN.finditer(drawn)]
+        if not any("[note" in word.text or "[注" in word.text for word in words):
+            text = _ADDED.sub(lambda added: " " * len(added[0]), text)
+        self._stored = [_WordSpan(found[0], found.start()) for found in _TOKEN.finditer(text)]
         self._drawn = [
             _WordSpan(found[0], found.start(), index, not number)
             for index, word in enumerate(words)

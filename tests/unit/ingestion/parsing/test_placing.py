@@ -99,6 +99,15 @@ def test_offsets_count_from_the_beginning_of_the_document() -> None:
     assert (one.start, one.end) == (100, 104)
 
 
+def test_the_label_of_a_note_that_the_page_itself_has_is_placed() -> None:
+    assert placed("See [note 2] below.", drawn("See [note 2] below.")) == [
+        ("See", 0),
+        ("[note", 1),
+        ("2]", 2),
+        ("below.", 3),
+    ]
+
+
 def test_a_word_that_touches_the_mark_of_its_note_is_placed() -> None:
     assert placed("By Ann Poe [note 1], Bo Fry.", drawn("By Ann Poe1, Bo Fry.")) == [
         ("By", 0),
