@@ -168,9 +168,11 @@ class _MailReader:
     def _text(self, part: Part) -> Iterator[Block]:
         """Yield the blocks of a text part; a multipart whose parts cannot be separated is read as text, too."""
         payload = part.get_payload(decode=True)
+        is_rtf = part.get_content_type() == "text/rtf"
         if not isinstance(payload, bytes) or not payload.strip():
+            self.omissions.add_damaged(["RTF"] if is_rtf else [])
             return
-        if part.get_content_type() == "text/rtf":
+        if is_rtf:
             from sextant.ingestion.parsing.formats.rtf import parse as parse_rtf  # of Outlook alone
 
             read = parse_rtf(payload, self._limits)

@@ -114,8 +114,10 @@ class _Storage:
         elif text := self._text(_HTML):
             versions.append(_leaf("text/html", text.encode(), "utf-8"))
         elif not versions and (rtf := self._read(_RTF, _BYTES)):
-            with suppress(ValueError, IndexError, struct.error):  # it may be damaged
-                versions.append(_leaf("text/rtf", compressed_rtf.decompress(rtf)))
+            decompressed = b""  # which the reader takes for a damaged one
+            with suppress(Exception):  # the library raises nothing narrower
+                decompressed = compressed_rtf.decompress(rtf)
+            versions.append(_leaf("text/rtf", decompressed))
         return _whole("multipart/alternative", versions)
 
     def _attachments(self, depth: int) -> list[Part]:

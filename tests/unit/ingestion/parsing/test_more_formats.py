@@ -420,6 +420,12 @@ def test_an_outlook_message_is_read_as_a_mail_with_what_it_forwards() -> None:
     assert "价目表.pdf" in text
 
 
+def test_a_message_with_damaged_text_keeps_its_subject_and_says_so() -> None:
+    blocks = read(FileType.MSG, write_ole(outlook({"0037": "Offer", "1009": b"no RTF"})))
+    assert lines(blocks) == ["Offer"]
+    assert "RTF" in str(blocks.warnings[0])
+
+
 def test_a_notebook_has_its_words_code_and_outputs() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Sales\n", "\n", "By **region**."]},
