@@ -155,8 +155,8 @@ _AS_EXCEL = {"47": "mm:ss.0"} | {
         ("31", 'yyyy"年"m"月"d"日"'),
         ("32", 'h"时"mm"分"'),
         ("33", 'h"时"mm"分"ss"秒"'),
-        ("34 55", '上午/下午h"时"mm"分"'),
-        ("35 56", '上午/下午h"时"mm"分"ss"秒"'),
+        ("34 55", '[<1]上午/下午h"时"mm"分";yyyy/m/d h:mm'),  # a day is of Japanese Excel
+        ("35 56", '[<1]上午/下午h"时"mm"分"ss"秒";yyyy/m/d h:mm'),
     )
     for number in numbers.split()
 }
@@ -288,8 +288,10 @@ class Workbook:
     def _value(self, cell: Element, code: str) -> CellValue | None:
         kind, text = cell.get("t", "n"), cell.findtext(_VALUE)
         inline = cell.find("{*}is") if kind == "inlineStr" else None
-        if inline is not None or not text:
-            return self._text(inline) if inline is not None else None
+        if inline is not None:
+            return self._text(inline)
+        if not text:
+            return None
         found: CellValue | None = text
         match kind:
             case "s":
