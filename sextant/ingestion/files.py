@@ -113,8 +113,9 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
                 file = Path(folder, name)
                 if not name.startswith((".", "~$")):  # hidden, or Office's mark of an open file
                     # Reading a broken link raises; reading a pipe would wait forever.
-                    is_file = file.is_file() or (file.is_symlink() and not file.exists())
-                    is_read = file.suffix.lower() in EXTENSIONS and is_file
+                    is_read = file.suffix.lower() in EXTENSIONS and (
+                        file.is_file() or (file.is_symlink() and not file.exists())
+                    )
                     yield file, is_read and _is_inside(file, path)
         yield from ((Path(error.filename), True) for error in closed)
 

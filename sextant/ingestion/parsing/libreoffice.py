@@ -61,10 +61,7 @@ async def convert(content: bytes, filename: str, target: str, limits: Limits) ->
     ) as folder:
         home = Path(folder)
         source = home / f"file{PurePath(filename).suffix[:10] or '.doc'}"
-        profile = home / "profile" / "user"
-        profile.mkdir(parents=True)
-        (profile / "registrymodifications.xcu").write_text(_PROFILE)
-        await asyncio.to_thread(source.write_bytes, content)
+        await asyncio.to_thread(_prepare, home, source, content)
         await _run(program, home, source, target, limits)
         result = source.with_suffix(f".{target}")
         if not result.is_file():
@@ -73,6 +70,13 @@ async def convert(content: bytes, filename: str, target: str, limits: Limits) ->
                 next_step=f"Open it in its program, save it as {target.upper()} and retry.",
             )
         return await asyncio.to_thread(result.read_bytes)
+
+
+def _prepare(home: Path, source: Path, content: bytes) -> None:
+    source.write_bytes(content)
+    profile = home / "profile" / "user"
+    profile.mkdir(parents=True)
+    (profile / "registrymodifications.xcu").write_text(_PROFILE)
 
 
 async def _run(program: str, home: Path, source: Path, target: str, limits: Limits) -> None:

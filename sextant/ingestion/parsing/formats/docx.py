@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -174,11 +174,27 @@ class _StoryReader:
             yield from self.blocks(inner)
             return
         outer, self._anchored = self._anchored, []
-        # Cells span columns by `w:gridSpan`, and rows by `w:vMerge`.
+        cells = self._cells(lines)
+        blocks, self._anchored = self._anchored, outer
+        marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
+        yield from table_blocks(cells, CellBudget(self._context.limits), marked)
+        if outer is None:
+            yield from blocks
+        else:
+            outer += blocks
+
+    def _is_deleted(self, row: Element) -> bool:
+        properties = row.find(qn("w:trPr"))
+        is_deleted = properties is not None and properties.find(qn("w:del")) is not None
+        if is_deleted:
+            self._context.omissions.add_text(DELETED, plain_text(row))
+        return is_deleted
+
+    def _cells(self, lines: Sequence[Element]) -> list[SpannedCell]:
+        """Return cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
         cells = list[SpannedCell]()
-        open_merges = dict[
-            int, int
-        ]()  # column → index in `cells` of the one that goes on downwards
+        # By column, the index in `cells` of the one that goes on downwards.
+        open_merges = dict[int, int]()
         for row, line in enumerate(lines):
             column = read_number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
             for cell in _inside(line, qn("w:tc")):
@@ -196,20 +212,7 @@ class _StoryReader:
                     text = "\n".join(lines_of(self.blocks(cell)))
                     cells.append(SpannedCell(row, column, text, 1, columns))
                 column += columns
-        blocks, self._anchored = self._anchored, outer
-        marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
-        yield from table_blocks(cells, CellBudget(self._context.limits), marked)
-        if outer is None:
-            yield from blocks
-        else:
-            outer += blocks
-
-    def _is_deleted(self, row: Element) -> bool:
-        properties = row.find(qn("w:trPr"))
-        is_deleted = properties is not None and properties.find(qn("w:del")) is not None
-        if is_deleted:
-            self._context.omissions.add_text(DELETED, plain_text(row))
-        return is_deleted
+        return cells
 
     def _other_document(self, element: Element) -> Iterator[Block]:
         """Yield a document of another format inside this one (`w:altChunk`); one in a zip container is counted as not read."""

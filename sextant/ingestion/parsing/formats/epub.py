@@ -68,22 +68,7 @@ class _Book(Archive):
             )
         self._package: Element = package
         self._items = {one.get("id"): one for one in self._package.iter("{*}item")}
-        # What the table of contents (`nav`, or `ncx` of EPUB 2) calls a chapter, by its name.
-        self._contents = dict[str, str]()
-        for item in self._items.values():
-            is_nav = "nav" in item.get("properties", "").split()
-            if not is_nav and item.get("media-type") != "application/x-dtbncx+xml":
-                continue
-            name = self._join(self._path, item.get("href", ""))
-            root = self.xml(name)
-            for point in root.iter("{*}a" if is_nav else "{*}navPoint") if root is not None else ():
-                target = point if is_nav else point.find("{*}content")
-                label = point if is_nav else point.find("{*}navLabel")
-                if target is None or label is None:
-                    continue
-                address = target.get("href") or target.get("src", "")
-                text = " ".join("".join(label.itertext()).split())
-                self._contents.setdefault(self._join(name, address).lower(), text)
+        self._contents = self._read_contents()
 
     @property
     def title(self) -> str:
@@ -138,6 +123,25 @@ class _Book(Archive):
         has_heading = any(isinstance(block, HeadingBlock) for block in page.blocks)
         heading = [HeadingBlock(called, 1)] if called and page.blocks and not has_heading else []
         return [*heading, *page.blocks]
+
+    def _read_contents(self) -> dict[str, str]:
+        """Return what the table of contents (`nav`, or `ncx` of EPUB 2) calls a chapter, by its name."""
+        contents = dict[str, str]()
+        for item in self._items.values():
+            is_nav = "nav" in item.get("properties", "").split()
+            if not is_nav and item.get("media-type") != "application/x-dtbncx+xml":
+                continue
+            name = self._join(self._path, item.get("href", ""))
+            root = self.xml(name)
+            for point in root.iter("{*}a" if is_nav else "{*}navPoint") if root is not None else ():
+                target = point if is_nav else point.find("{*}content")
+                label = point if is_nav else point.find("{*}navLabel")
+                if target is None or label is None:
+                    continue
+                address = target.get("href") or target.get("src", "")
+                text = " ".join("".join(label.itertext()).split())
+                contents.setdefault(self._join(name, address).lower(), text)
+        return contents
 
     def _is_encrypted(self, name: str) -> bool:
         listed = self.xml("META-INF/encryption.xml")

@@ -150,7 +150,8 @@ def field_value(node: LexborNode) -> str:
     if node.tag == "textarea":
         return node.text() or ""
     if node.tag == "select":
-        return ", ".join(_options(node)[0])
+        shown, _ = _options(node)
+        return ", ".join(shown)
     kind = (node.attributes.get("type") or "").lower()
     if kind in TICKS:
         return TICKS[kind]["checked" in node.attributes]
@@ -159,7 +160,8 @@ def field_value(node: LexborNode) -> str:
 
 def options_out_of_sight(node: LexborNode) -> str:
     """Return the options that a closed list does not show, "" for other fields."""
-    return " ".join(_options(node)[1]) if node.tag == "select" else ""
+    _, hidden = _options(node) if node.tag == "select" else ([], [])
+    return " ".join(hidden)
 
 
 def _options(select: LexborNode) -> tuple[list[str], list[str]]:

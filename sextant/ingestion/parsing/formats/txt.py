@@ -72,9 +72,8 @@ def text_blocks(text: str) -> Iterator[Block]:
 
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
-    kinds = list[
-        int | None
-    ]()  # the rank of a heading's number, or of a table's row; None for prose
+    # The rank of a heading's number, or of a table's row; None for prose.
+    kinds = list[int | None]()
     for line in lines:
         rank = number_rank(line, with_roman=with_roman)
         is_heading = (len(lines) == 1 or is_strong(rank)) and could_be_heading(line)
