@@ -259,6 +259,7 @@ _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
 _FORM_FIELD = re.compile(r"[\u3400-\u9fff][\u3400-\u9fff ]{1,9}[:：]")  # 名 称: of a form
+_WIDEST_FIELD = 40  # columns; what is wider is a line of prose, which may have colons, too
 
 
 def join_lines(lines: Iterable[str]) -> str:
@@ -271,7 +272,8 @@ def join_lines(lines: Iterable[str]) -> str:
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
         above = parts[-1] if parts else ""
-        are_fields = _FORM_FIELD.match(line) and _FORM_FIELD.match(above)
+        is_field_above = _FORM_FIELD.match(above) and width(above) <= _WIDEST_FIELD
+        are_fields = is_field_above and _FORM_FIELD.match(line)
         is_divided = above and line[0].islower() and not above[-1].isalnum()
         if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1] + _DIVIDED

@@ -77,6 +77,8 @@ def test_a_divided_compound_is_told_by_the_rest_of_the_document(other: str, join
 
 def test_fields_of_a_form_are_no_wrapped_line() -> None:
     assert join_lines(["名 称: 上海公司", "识别号: 913"]) == "名 称: 上海公司 识别号: 913"
+    prose = ["注意：本产品的安装、拆卸和保养须由有资格的人员按以下要", "求操作：先断电。"]
+    assert join_lines(prose) == "".join(prose)
     assert join_lines(["合同包括以", "下内容：甲。"]) == "合同包括以下内容：甲。"
 
 
