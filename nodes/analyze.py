@@ -46,6 +46,7 @@ from sextant.nodes.question.wording import (
 )
 from sextant.nodes.state import Complexity, State, per_turn_defaults
 from sextant.retrievers.modes import resolve_mode
+from sextant.retrievers.namesakes import Meaning
 from sextant.text.analysis import extract_keywords
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary
@@ -146,14 +147,21 @@ _WHY = {
 
 
 async def _link_entities(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Return the state update with names of the question that the graph knows; they lead the low-level keywords."""
-    known: list[str] = []
+    """Return the state update with names of the question that the graph knows; they lead the low-level keywords.
+
+    What they mean is looked up here and not in `route`, where a person is asked: a run that is resumed there begins the
+    node again, and must find what the person chose from.
+    """
+    known, meanings = list[str](), dict[str, list[Meaning]]()
     if state.strategy != Mode.NAIVE:
-        retriever = runtime.context.deps.retriever
-        known = await retriever.known_names(scope_of(state, runtime), state.question)
+        retriever, scope = runtime.context.deps.retriever, scope_of(state, runtime)
+        known = await retriever.known_names(scope, state.question)
+        if "names" in state.may_ask:
+            meanings = await retriever.meanings(scope, state.question)
     entities = list(dict.fromkeys([*state.entities, *known]))
     return {
         "entities": entities,
+        "meanings": {name: [asdict(one) for one in found] for name, found in meanings.items()},
         "low_level_keywords": list(dict.fromkeys([*entities, *state.low_level_keywords])),
     }
 

@@ -13,21 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from sextant.domain.answers import Planned
 from sextant.domain.errors import OptionInvalid, Wording
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import estimate_answer
-from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.context import RunContext
 from sextant.nodes.state import State
 from sextant.retrievers.namesakes import Meaning
 
 Kind = Literal["approve", "edit", "reject"]
 
-# Nobody is asked about a name of more things: it is a common word.
-_MOST_MEANINGS = 6
 _SHOWN_CHARS, _LABEL_CHARS = 160, 40
 _CLAUSE_END = re.compile(r"[,.;:](?:\s|$)|[，。；：]")
 _NAME, _COST, _SOURCES = "choose_meaning", "approve_cost", "approve_sources"
@@ -62,20 +59,19 @@ class Decision:
     choice: str = ""
 
 
-async def settle_names(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+def settle_names(state: State) -> dict[str, Any]:
     """Have a person choose what a name with several meanings means; return the state update.
 
     Raises:
         GraphInterrupt: a person is asked.
     """
     changes = dict[str, Any]()
-    known = await runtime.context.deps.retriever.meanings(scope_of(state, runtime), state.question)
-    for name, meanings in known.items():
-        if 2 <= len(meanings) <= _MOST_MEANINGS:
-            chosen = _choose_meaning(name, meanings, state.language)
-            if chosen is not None:
-                changes |= _with_meaning(replace(state, **changes), name, meanings, chosen)
-    return changes
+    for name, found in state.meanings.items():
+        meanings = [Meaning(**one) for one in found]
+        chosen = _choose_meaning(name, meanings, state.language)
+        if chosen is not None:
+            changes |= _with_meaning(replace(state, **changes), name, meanings, chosen)
+    return changes | {"meanings": {}}
 
 
 def settle_before_answer(
@@ -298,19 +294,19 @@ def _with_meaning(
 ) -> dict[str, Any]:
     """Return the state update that searches for a meaning of a name, and sets aside what tells of others."""
     label, meaning = _label(name, meanings)[chosen], meanings[chosen]
-    ids = frozenset[str]().union(*(one.ids for one in meanings)) - meaning.ids
-    documents = frozenset[str]().union(*(one.document_ids for one in meanings))
-    words = frozenset[str]().union(*(one.words for one in meanings))
+    ids = {id_ for one in meanings for id_ in one.ids}
+    documents = {id_ for one in meanings for id_ in one.document_ids}
+    words = {word for one in meanings for word in one.words}
 
     def clear(text: str) -> str:
         return text.replace(name, label)
 
     others = {
         "name": name.casefold(),
-        "ids": sorted(ids),
-        "documents": sorted(documents - meaning.document_ids),
-        "words": sorted(words - meaning.words),
-        "told": sorted(meaning.words),
+        "ids": sorted(ids.difference(meaning.ids)),
+        "documents": sorted(documents.difference(meaning.document_ids)),
+        "words": sorted(words.difference(meaning.words)),
+        "told": list(meaning.words),
     }
     return {
         # What a label adds to the name itself would have to be answered, too.

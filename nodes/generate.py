@@ -132,6 +132,7 @@ def finish_turn(
         "attachments": [],
         "items": [],
         "graph_items": [],
+        "set_aside": [],
     }
 
 

@@ -13,7 +13,10 @@ from sextant.nodes.decisions import settle_names
 from sextant.nodes.state import State
 
 
-async def route(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+async def route(
+    state: State,
+    runtime: Runtime[RunContext],  # noqa: ARG001 - as nodes are called
+) -> dict[str, Any]:
     """Send a simple question past the documents, whatever its mode; have a person choose what a name means.
 
     Raises:
@@ -21,7 +24,7 @@ async def route(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """
     if state.complexity == SIMPLE:
         return {"strategy": Mode.BYPASS.value}
-    return await settle_names(state, runtime) if "names" in state.may_ask else {}
+    return settle_names(state) if state.meanings else {}
 
 
 def after_route(state: State) -> Literal["complex", "simple or bypass"]:

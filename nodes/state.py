@@ -120,6 +120,8 @@ class State(InputState, OutputState):
         sections: the sections of a report that are written (`sextant.nodes.research`).
         streamed: how many of these this run has streamed.
         entities: names in the question.
+        meanings: names of the question that several things bear, with these (`sextant.retrievers.namesakes`); only where
+            a person may be asked which one is meant.
         set_aside: names whose meaning a person chose: the `name` in lower case, `ids` of the other things that bear it
             and of passages that tell of these, their `documents`, their `words`, and those `told` of what was chosen.
         keywords: both levels of keywords.
@@ -160,6 +162,9 @@ class State(InputState, OutputState):
     sections: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     streamed: Annotated[int, UntrackedValue] = 0
     entities: list[str] = field(default_factory=list[str])
+    meanings: dict[str, list[dict[str, Any]]] = field(
+        default_factory=dict[str, list[dict[str, Any]]]
+    )
     set_aside: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     keywords: list[str] = field(default_factory=list[str])
     low_level_keywords: list[str] = field(default_factory=list[str])

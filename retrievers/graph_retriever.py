@@ -252,7 +252,7 @@ class GraphRetriever(BaseRetriever):
         return link_names(index, text)
 
     async def meanings(self, scope: Scope, text: str) -> dict[str, list[Meaning]]:
-        """Return the names in `text` that the graph knows, each with the things that bear it.
+        """Return the names in `text` that several things of the graph bear, each with these.
 
         Empty without a graph, or if the store does not answer: a search will warn of that.
         """

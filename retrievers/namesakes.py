@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -24,6 +24,8 @@ from sextant.text.characters import language_of, normalise_name
 
 # In a few documents every name stands in many passages, so that only those of more count as common words.
 _FEW_PASSAGES = 20
+# A name of more things is a common word.
+_MOST_MEANINGS = 6
 _CLAUSE_END = re.compile(r"[,.;:](?:\s|$)|[，。；：]")
 _MOST_WORDS = 40
 
@@ -44,15 +46,15 @@ class Meaning:
     name: str
     entity_type: str
     description: str
-    words: frozenset[str]
-    ids: frozenset[str]
-    document_ids: frozenset[str]
+    words: Collection[str]
+    ids: Collection[str]
+    document_ids: Collection[str]
 
 
 async def find_meanings(
     index: ScopeIndex, graph: GraphStore, database: Database, scope: Scope, text: str
 ) -> dict[str, list[Meaning]]:
-    """Return the names in `text`, as written there, each with the things that bear it.
+    """Return the names in `text` that several things bear, as written there, each with these.
 
     Raises:
         GraphStoreUnavailable, DatabaseUnavailable: a store does not answer.
@@ -67,18 +69,23 @@ async def find_meanings(
         for name, entities in bearers.items():
             if normalise_name(name) in own:
                 entities[hit.entity.id] = hit.entity
+    bearers = {
+        name: entities
+        for name, entities in bearers.items()
+        if link_strength(index.lexical, name) >= MIN_NAME_STRENGTH
+        or all(one.mention_count <= _FEW_PASSAGES for one in entities.values())
+    }
     ids = list({id_ for entities in bearers.values() for id_ in entities})
     told, full = defaultdict[UUID, list[Mention]](list), defaultdict[UUID, list[FullForm]](list)
     for row in await read_mentions(database, scope, ids):
         told[row.entity_id].append(row)
     for form in await read_full_forms(database, scope, ids):
         full[form.short_id].append(form)
-    return {
+    meanings = {
         name: _distinct(name, [(one, told[one.id], full[one.id]) for one in entities.values()])
         for name, entities in bearers.items()
-        if link_strength(index.lexical, name) >= MIN_NAME_STRENGTH
-        or all(one.mention_count <= _FEW_PASSAGES for one in entities.values())
     }
+    return {name: found for name, found in meanings.items() if 2 <= len(found) <= _MOST_MEANINGS}
 
 
 def _distinct(
@@ -144,9 +151,9 @@ def _meaning_of(name: str, entity: Entity, told: Sequence[Mention | FullForm]) -
         entity.name,
         entity.entity_type,
         description,
-        _words(" ".join((kind, entity.name, *entity.aliases, description)), name),
-        frozenset({str(entity.id), *(str(row.chunk_id) for row in told)}),
-        frozenset(str(row.document_id) for row in told),
+        sorted(_words(" ".join((kind, entity.name, *entity.aliases, description)), name)),
+        sorted({str(entity.id), *(str(row.chunk_id) for row in told)}),
+        sorted({str(row.document_id) for row in told}),
     )
 
 

@@ -180,6 +180,28 @@ async def test_definitions_that_agree_leave_nothing_to_choose(settings: Settings
         assert "head of sales" in (await answer_of(events)).answer
 
 
+@pytest.mark.parametrize("mode", ["bypass", "naive"])
+async def test_where_no_graph_is_searched_no_name_is_asked_about(rag: Sextant, mode: str) -> None:
+    events = rag.stream(
+        QUESTION, graph_id="sky", mode=mode, thread_id=str(uuid4()), interrupts=True
+    )
+    assert (await answer_of(events)).mode == mode
+
+
+async def test_a_decision_holds_although_the_names_cannot_be_looked_up_again(
+    rag: Sextant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = str(uuid4())
+    await interrupted(rag.stream(QUESTION, graph_id="sky", thread_id=thread, interrupts=True))
+
+    async def find_none(*_: object) -> dict[str, Any]:
+        return {}  # as where the index of a large knowledge base is built anew
+
+    monkeypatch.setattr("sextant.retrievers.graph_retriever.find_meanings", find_none)
+    answer = await answer_of(rag.resume(thread, edited("planet mercury")))
+    assert "melts" not in answer.answer
+
+
 async def test_a_wrong_decision_is_refused_and_may_be_made_again(rag: Sextant) -> None:
     thread = str(uuid4())
     await interrupted(rag.stream(QUESTION, graph_id="sky", thread_id=thread, interrupts=True))
