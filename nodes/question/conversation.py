@@ -157,12 +157,14 @@ def history_of(state: State, question: TurnQuestion, limits: LimitSettings) -> l
 
 
 def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
-    """Return messages as turns, without calls of tools and their results."""
-    return [
-        {"role": _ROLES[message.type], "content": without_list(_text(message))}
-        for message in messages
-        if message.type in _ROLES
-    ]
+    """Return messages as turns, without calls of tools, their results, and lists of sources below answers."""
+    turns = list[Turn]()
+    for message in messages:
+        if message.type in _ROLES:
+            text = _text(message)
+            said = without_list(text) if isinstance(message, AIMessage) else text
+            turns.append({"role": _ROLES[message.type], "content": said})
+    return turns
 
 
 def trim_history(history: Sequence[Mapping[str, Any]], turns: int, tokens: int) -> list[Turn]:

@@ -252,7 +252,8 @@ def read_conversation(messages: Sequence[ChatMessage], most_turns: int) -> Conve
 
 def _turn(role: str, text: str) -> dict[str, str]:
     # 8,000 characters: more than the longest answer (`limits.answer_tokens`).
-    return {"role": role, "content": without_list(text)[:8000]}
+    said = without_list(text) if role == "assistant" else text
+    return {"role": role, "content": said[:8000]}
 
 
 def _text(message: ChatMessage) -> str:

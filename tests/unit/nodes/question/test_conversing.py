@@ -128,6 +128,12 @@ def close(state: State, answer: Answer, warnings: list[str], most: int) -> list[
     return closing(state, answer, warnings, most, AnswerMessages(state))
 
 
+def test_lists_of_sources_go_from_answers_and_stay_in_what_a_person_wrote() -> None:
+    text = "See this.\n\nSources:\n- [1] a.md"
+    turns = as_history([HumanMessage(text), AIMessage(text)])
+    assert [turn["content"] for turn in turns] == [text, "See this."]
+
+
 def test_a_turn_ends_with_its_question_and_its_answer() -> None:
     question, said = close(State(asked="Why?", strategy="mix"), ANSWER, ["late"], most=10)
     assert (question.content, said.content) == ("Why?", "It is red [1].")
