@@ -286,18 +286,7 @@ class EndpointPace:
     ) -> Reply:
         """Wait as long as the model reads and thinks, and return its reply, which is written at its pace."""
         tokens = tokens_of(prompt)
-        cached = max(
-            (
-                sum(
-                    1
-                    for _ in takewhile(
-                        lambda pair: pair[0] == pair[1], zip(tokens, before, strict=False)
-                    )
-                )
-                for before in self._read
-            ),
-            default=0,
-        )
+        cached = max((_common(tokens, before) for before in self._read), default=0)
         self._gate = self._gate or asyncio.Semaphore(self.slots)
         seconds = (len(tokens) - cached) / self.prompt_rate + self.thinking / self.answer_rate
         if not streamed:
@@ -307,3 +296,9 @@ class EndpointPace:
             self._read.append(tokens)
         delay = 1 / self.answer_rate if streamed else 0.0
         return replace(reply, delay=delay, cached=cached, hidden=self.thinking)
+
+
+def _common(tokens: list[str], before: list[str]) -> int:
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, before, strict=False))
+    )
