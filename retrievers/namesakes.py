@@ -123,9 +123,11 @@ def _meanings_of(
 
 
 def _group_definitions(name: str, told: Sequence[Mention]) -> list[list[Mention]]:
-    """Return definitions in groups that have no word in common, and no document."""
+    """Return definitions in groups that have no word in common, and no document; cells of a table define nothing."""
     groups: list[tuple[set[str], list[Mention]]] = []
     for row in told:
+        if row.in_table:
+            continue
         definition = _CLAUSE_END.split(row.description)[0]
         words = _words(definition, name)
         if not words:

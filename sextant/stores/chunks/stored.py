@@ -91,6 +91,7 @@ class Mention:
 
     entity_id: UUID
     is_imported: bool
+    in_table: bool
     document_id: UUID
     chunk_id: UUID
     description: str

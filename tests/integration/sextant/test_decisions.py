@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -178,6 +179,17 @@ async def test_definitions_that_agree_leave_nothing_to_choose(settings: Settings
             "Who is John Smith?", graph_id="agreed", thread_id=str(uuid4()), interrupts=True
         )
         assert "head of sales" in (await answer_of(events)).answer
+
+
+async def test_rows_of_several_tables_tell_of_one_thing(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "prices.md").write_text("| Part | Price |\n| --- | --- |\n| HP-77 | 445 |\n")
+    (tmp_path / "stock.md").write_text("| Part | Stock |\n| --- | --- |\n| HP-77 | 11 |\n")
+    async with Sextant.open(settings) as rag:
+        await rag.ingest([tmp_path], graph_id="parts")
+        question = "What is the price of HP-77?"
+        thread = str(uuid4())
+        events = rag.stream(question, graph_id="parts", thread_id=thread, interrupts=True)
+        assert "445" in (await answer_of(events)).answer
 
 
 @pytest.mark.parametrize("mode", ["bypass", "naive"])
