@@ -19,7 +19,7 @@ from sextant.retrievers.lanes.entities import MIN_NAME_STRENGTH, link_strength
 from sextant.stores.chunks.stored import FullForm, Mention, read_full_forms, read_mentions
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.database import Database
-from sextant.text.analysis import extract_keywords
+from sextant.text.analysis import extract_keywords, terms
 from sextant.text.characters import language_of, normalise_name
 
 # In a few documents every name stands in many passages, so that only those of more count as common words.
@@ -110,13 +110,13 @@ def _meanings_of(
     """Return the things that an entity is, one or several."""
     if imported := [row for row in told if row.is_imported]:
         return [_meaning_of(name, entity, imported)]
-    defined = defaultdict[UUID, list[FullForm]](list)
-    for form in full:
-        defined[form.entity_id].append(form)
+    defined = defaultdict[tuple[str, ...], list[FullForm]](list)
+    for form in full:  # "Feed-Forward Networks" and "feed forward network" are one
+        defined[tuple(terms(form.name))].append(form)
     if len(defined) > 1:
         return [
-            _meaning_of(name, Entity(id_, rows[0].name, rows[0].entity_type), rows)
-            for id_, rows in defined.items()
+            _meaning_of(name, Entity(rows[0].entity_id, rows[0].name, rows[0].entity_type), rows)
+            for rows in defined.values()
         ]
     groups = _group_definitions(name, told)
     return [_meaning_of(name, entity, rows) for rows in (groups if len(groups) > 1 else [told])]
@@ -154,7 +154,9 @@ def _meaning_of(name: str, entity: Entity, told: Sequence[Mention | FullForm]) -
         entity.entity_type,
         description,
         sorted(_words(" ".join((kind, entity.name, *entity.aliases, description)), name)),
-        sorted({str(entity.id), *(str(row.chunk_id) for row in told)}),
+        sorted(
+            {str(entity.id), *(str(id_) for one in told for id_ in (one.entity_id, one.chunk_id))}
+        ),
         sorted({str(row.document_id) for row in told}),
     )
 

@@ -171,14 +171,33 @@ async def test_in_two_documents_a_name_of_two_things_is_asked_about_too(
             assert [one for one in answers.values() if one in answer] == [told]
 
 
-async def test_definitions_that_agree_leave_nothing_to_choose(settings: Settings) -> None:
-    lines = passages("John Smith is the head of sales.", "John Smith is head of sales in Boston.")
+@pytest.mark.parametrize(
+    ("texts", "question", "told"),
+    [
+        (
+            ["John Smith is the head of sales.", "John Smith is head of sales in Boston."],
+            "Who is John Smith?",
+            "head of sales",
+        ),
+        (
+            [
+                "Our Optimized Berth Plan (OBP) has two pages. The OBP is short.",
+                "The optimised berth plans (OBP) are valid for a week.",
+            ],
+            "How long is the OBP valid?",
+            "a week",
+        ),
+    ],
+    ids=["definitions", "spellings of a full form"],
+)
+async def test_what_texts_agree_on_leaves_nothing_to_choose(
+    settings: Settings, texts: list[str], question: str, told: str
+) -> None:
+    graph_id = f"agreed-{uuid4()}"
     async with Sextant.open(settings) as rag:
-        await rag.import_graph(lines, "agreed", strict=True)
-        events = rag.stream(
-            "Who is John Smith?", graph_id="agreed", thread_id=str(uuid4()), interrupts=True
-        )
-        assert "head of sales" in (await answer_of(events)).answer
+        await rag.import_graph(passages(*texts), graph_id, strict=True)
+        events = rag.stream(question, graph_id=graph_id, thread_id=str(uuid4()), interrupts=True)
+        assert told in (await answer_of(events)).answer
 
 
 async def test_rows_of_several_tables_tell_of_one_thing(settings: Settings, tmp_path: Path) -> None:
