@@ -10,6 +10,7 @@ const BEGUN = "begun"; // storage key of a new knowledge base, which the server 
 let known = new Map();
 let stored = new Set(); // those that the server knows
 let asked = 0;
+let newest;
 let current = localStorage.getItem("base") ?? "";
 
 /** Return the chosen knowledge base. */
@@ -22,10 +23,12 @@ export const documents = () => known.get(chosen()) ?? 0;
 export const addSome = () => element("a", { href: "#documents", className: "button main", textContent: say("addSome") });
 
 /** Load the list. The last choice stays if it still exists or is new; otherwise the first is chosen. */
-export async function refresh() {
+export const refresh = () => (newest = load());
+
+async function load() {
   const turn = (asked += 1);
   const { graphs } = await get("api/graphs", { limit: 1000 });
-  if (turn !== asked) return; // a later request is newer
+  if (turn !== asked) return newest; // the list that a later request gets
   stored = new Set(graphs.map((one) => one.graphId));
   known = new Map(graphs.map((one) => [one.graphId, one.documents]));
   const before = current;
