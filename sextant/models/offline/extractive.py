@@ -320,10 +320,14 @@ def find_title_that_answers(question: str, item: RetrievedItem) -> str:
 def _lacks_value(
     question: str, items: Sequence[RetrievedItem], quotations: Sequence[Quotation]
 ) -> bool:
-    """Return whether no quotation has an amount, a date or a phone number such as `question` asks for."""
+    """Return whether the quotations have no value such as `question` asks for, nor all that it speaks of.
+
+    "The fee is on request" answers what the fee is, in whatever form.
+    """
     heads = (head for one in quotations for head in table_heads(items[one.source]))
     said = "\n".join([*dict.fromkeys(heads), *(one.sentence for one in quotations)])
-    return AnswerType(question).misses_value(said)
+    is_told = terms_of_question(plain_of(question)) <= Paraphrases(question).read_terms(said)
+    return not is_told and AnswerType(question).misses_value(said)
 
 
 def _read_behind(ranking: Ranking) -> list[Span]:

@@ -255,7 +255,7 @@ async def test_what_only_repeats_the_question_is_quoted_with_what_stands_below()
     [
         ("专业版多少钱？", "此插件为专业版专享插件。"),
         ("What is the phone number of the library team?", "The library team answers on port 5244."),
-        ("How many holidays does a library clerk get?", "A library clerk gets a locker and a key."),
+        ("What salary does a library clerk get?", "A library clerk gets a locker and a key."),
     ],
 )
 async def test_what_lacks_the_value_that_is_asked_for_is_no_answer(
@@ -266,6 +266,22 @@ async def test_what_lacks_the_value_that_is_asked_for_is_no_answer(
     assert not found.quotations
     assert found.nearest is not None
     assert found.nearest.sentence == passage
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("What is the price of the starter kit?", "The price of the starter kit is on request."),
+        ("入会费多少钱？", "入会费全免，只需填写登记表。"),
+        ("客服热线是多少？", "如有疑问请致电客服热线95588。"),
+    ],
+)
+async def test_what_says_all_that_is_asked_answers_in_whatever_form(
+    question: str, passage: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, [item(passage)], language=language)
+    assert [one.sentence for one in found.quotations] == [passage]
 
 
 async def test_a_label_is_quoted_with_the_value_on_the_next_line() -> None:
