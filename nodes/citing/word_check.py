@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import SequenceMatcher
 from itertools import permutations
 
@@ -237,29 +237,30 @@ class WordCheck:
         return (
             self._replaces_words(part, fact)
             or self._joins_clauses(part, fact)
-            or _differs(
-                {one for one in read_rates(fact.text) if one.isalpha()}, read_rates(part.sentence)
-            )
-            or self._is_by_another(part, fact)
+            or self._names_another(part, fact, find_agents)
+            or self._names_another(part, fact, read_rates)
             or self._is_of_sibling(part, fact)
         )
 
     def _is_at_another_value(self, part: EvidencePart) -> bool:
         """Return whether a part has another number of the kind that is asked about, which some part has: 12 V for 24 V."""
         return any(
-            any(value.competes(one) and not one.bound for one in part.values)
+            not value.bound
+            and any(value.competes(one) and not one.bound for one in part.values)
             and not holds_value([*part.values, *part.conditions], value)
             and any(value.matches(one) for other in self._parts for one in other.values)
             for value in self._evidence.asked_values
         )
 
-    def _is_by_another(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether the clause with most of a fact's other words says that somebody else does it: 由乙方 for 由甲方."""
-        stated = find_agents(fact.text)
-        clauses = [one for one in cut(CLAUSE, part.sentence) if find_agents(one)] if stated else []
+    def _names_another(
+        self, part: EvidencePart, fact: StatedFact, read: Callable[[str], set[str]]
+    ) -> bool:
+        """Return whether the clause with most of a fact's other words names another agent, or rate: 由乙方 for 由甲方."""
+        stated = {one for one in read(fact.text) if one.isalpha()}  # every two years is a value
+        clauses = [one for one in cut(CLAUSE, part.sentence) if read(one)] if stated else []
         shared = [sum(map(Text(one).has, set(fact.terms) - stated)) for one in clauses]
         return bool(clauses) and not any(
-            stated & find_agents(one)
+            stated & read(one)
             for one, count in zip(clauses, shared, strict=True)
             if count == max(shared)
         )
@@ -355,7 +356,3 @@ class WordCheck:
             and all(map(value.opposes, same))
             for value in stated
         )
-
-
-def _differs(stated: set[str], quoted: set[str]) -> bool:
-    return bool(stated and quoted) and stated.isdisjoint(quoted)

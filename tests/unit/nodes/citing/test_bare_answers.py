@@ -85,6 +85,7 @@ def test_a_bare_yes_or_no_is_supported_where_a_passage_decides_all_that_is_asked
 
 PUMPS = "The LARK-S pump runs at 12 V. The LARK-L pump runs at 24 V and is checked every two years."
 TASKS = "泵每两年检查一次，由安全部负责。维修费用由财务部承担，采购由行政部负责。"
+LOGS = "数据每天备份一次，日志每周清理一次。"
 BOARD = "At least half of the board must be present. The minutes are approved by the chair."
 DUTIES = "Tell your lead soon so that they can call the bank. After this, please write to Audit about it."
 AREAS = "对违法行为的处罚，由下列部门负责实施：\n\n（一）商务领域，由市场监督管理部门负责实施；\n\n（二）文化、旅游领域，由文化综合执法机构负责实施；"
@@ -99,6 +100,7 @@ BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is reco
         ("泵多久检查一次？", TASKS, "泵每两年检查一次。", "泵每季度检查一次。"),
         ("谁负责采购？", TASKS, "采购由行政部负责。", "采购由财务部负责。"),
         ("谁负责检查泵？", TASKS, "泵由安全部负责。", "安全部由泵负责。"),
+        ("多久清理日志？", LOGS, "日志每周清理一次。", "日志每天清理一次。"),
         (
             "How many must be present?",
             BOARD,
@@ -131,6 +133,11 @@ def test_words_of_a_sibling_do_not_support_an_answer(
 ) -> None:
     assert _verdicts(question, passage, f"{right[:-1]} [1].") == [Verdict.SUPPORTED]
     assert Verdict.SUPPORTED not in _verdicts(question, passage, f"{wrong[:-1]} [1].")
+
+
+def test_a_number_within_the_bound_that_is_asked_about_answers() -> None:
+    plans = "Plan Ash has 2 GB. Plan Elm has 10 GB. Exactly 5 GB has plan Oak."
+    assert _verdicts("Which plan has at least 5 GB?", plans, "Plan Elm.") == [Verdict.SUPPORTED]
 
 
 @pytest.mark.parametrize("endless", ["The ticket costs 30 EUR, " * 1_000, "门票30欧，" * 50])
