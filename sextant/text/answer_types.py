@@ -27,8 +27,8 @@ _ASKS_HOW_LONG = re.compile(
 # What a number has to measure (`TextValue.dimension`) where a question says so.
 _ASKED_MEASURES = {
     r"多少(?:[块钱元]|[十百千万亿]+元)|(?:[价售单报]价|价格|[收学租年月会授权]费|费用|工资|薪[水酬]|[月年]薪|租金|押金|罚款)[^，。]{0,3}多少"
-    r"|\bhow (?:much|expensive) (?:do|does|did|will|would|must|is|are|was)\b.*\b(?:costs?|pay|paid|charged?)\b"
-    r"|\bwhat (?:do|does|did|will|would) .*\b(?:cost|charge)\b|\bwhat(?: is the| is an?|'s the)? (?:salary|price|wage|cost|fee)\b": "money share",
+    r"|\bhow (?:much|expensive) (?:do|does|did|will|would|must|is|are|was)\b.{0,120}\b(?:costs?|pay|paid|charged?)\b"
+    r"|\bwhat (?:do|does|did|will|would) .{0,120}\b(?:cost|charge)\b|\bwhat(?: is the| is an?|'s the)? (?:salary|price|wage|cost|fee)\b": "money share",
     r"[税利费]率|比例|百分[之比]|\bpercent": "share",
     r"多大年[纪龄]|几岁|\bhow old (?:is|are|was|were)\b": "period date",
     r"多高|\bhow tall\b": "length",
@@ -118,9 +118,10 @@ class AnswerType:
         plain = plain_of(text) if self._asks_place else _LABEL.sub(" ", plain_of(text))
         new_figures = bool(set(_FIGURES.findall(plain)) - self._figures)
         if self.kind == DATE:  # "one year after it is issued", "in 1998"
-            found = _read_dimensions(plain)
-            is_date = new_figures and ("date" in found or _DATE_FORM.search(plain))
-            return bool(is_date or found & {"period", "time", "weekday"})
+            is_date = new_figures and (
+                _DATE_FORM.search(plain) or _read_dimensions(plain) & {"date", "weekday"}
+            )
+            return bool(is_date or _SPAN.search(plain))
         if self._form:
             return self._form.search(plain) is not None
         if self.kind == NUMBER and self._measures:

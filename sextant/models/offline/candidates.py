@@ -117,7 +117,12 @@ _POINTS_BELOW = re.compile(
 )
 _INTRODUCES = re.compile(r"[:：][*_]*\s*$")
 _LABEL = re.compile(r"[^\n:：]{1,60}[:：](?=\s)")
-_BACK = re.compile(r"(?:this|these|those|it|they|such)\b|[该其此这]|上述", re.IGNORECASE)
+# Not "those who …", "it is forbidden to …", 其他 and 此外.
+_BACK = re.compile(
+    r"(?:this|these|those(?! who)|it(?! (?:is|was) \w+ (?:to|that)\b)|they|such)\b"
+    r"|[该这]|其(?![他它余次实])|此(?!外)|上述",
+    re.IGNORECASE,
+)
 _RULE = re.compile(r"\s*\|[ :|-]+$")
 
 

@@ -312,6 +312,22 @@ async def test_a_sentence_that_refers_back_is_quoted_with_the_one_before_it() ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "before", "sentence"),
+    [
+        ("其他人员能进机房吗？", "机房实行双人管理。", "其他人员未经批准不得进入机房。"),
+        ("Who pays for smoke?", "The hall is old.", "Those who smoke in the hall pay a fine."),
+    ],
+)
+async def test_what_only_seems_to_refer_back_is_quoted_first(
+    question: str, before: str, sentence: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    passage = item(f"{before} {sentence}")
+    found = await ExtractiveAnswerer().extract(question, [passage], language=language)
+    assert found.quotations[0].sentence == sentence
+
+
 @pytest.mark.parametrize("mark", ["Q", "问"])
 async def test_of_a_question_without_a_question_mark_its_answer_is_quoted(mark: str) -> None:
     passage = item(
