@@ -34,10 +34,13 @@ _ASKED_MEASURES = {
     r"多高|\bhow tall\b": "length",
 }
 _MEASURES = [(re.compile(form), set(names.split())) for form, names in _ASKED_MEASURES.items()]
-_PHONE = re.compile(r"(?<![\w/.-])(?!\d{4}-\d\d-\d\d)(?=(?:[ ()+.-]{0,2}\d){7})[+(]*\d{2}")
+_PHONE = re.compile(
+    r"(?<![\w/.-])(?!\d{4}-\d\d-\d\d)(?=(?:[ ()+.-]{0,2}\d){7})[+(]*\d{2}"
+    r"|(?:电话|热线|内线|分机|拨打?|\bext(?:ension|\.)?|\b(?:dial|ring|call))\D{0,3}\d{3}"
+)
 _MAIL = re.compile(r"\w\s?(?:@|[(\[{]\s?at\s?[)\]}]|\bat\b(?=.{1,40}\bdot\b))\s?\w")
 _FREE = re.compile(
-    r"免|不(?:另|再)?(?:收|计)|\b(?:free|nothing|included|no (?:\w+ )?(?:charge|fee|cost)s?)\b"
+    r"免|无需|承担|不(?:另|再)?(?:收|计)|\b(?:free|nothing|included|no (?:\w+ )?(?:charge|fee|cost)s?)\b"
 )
 _SPAN = re.compile(
     r"(?:\d|[一二两三四五六七八九十百千半数几]|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|few|half)\b)"

@@ -76,6 +76,7 @@ def test_a_number_of_the_question_answers_nothing() -> None:
         ("What is the salary of a clerk?", "A clerk gets €2,100.", "A clerk sorts letters."),
         ("How old is Ann Reed?", "She was born in 1987.", "Ann Reed was a guest."),
         ("客服电话是多少？", "客服：400-820-0000", "客服在二楼。"),
+        ("客服电话是多少？", "转内线 6021。", "端口为 6021。"),
         ("What is Mia's e-mail address?", "mia (at) example (dot) com", "Mia sits at Holm."),
         ("What is Mia's e-mail address?", "mia dot ree at example dot com", "Mia sits at Holm."),
     ],
