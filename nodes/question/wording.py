@@ -338,12 +338,17 @@ def _join_in_english(question: str) -> tuple[str, list[str], str]:
     before = question[:begin] + (opening.group() if opening else "")
     one = one[opening.end() :] if opening else one
     after = question[sides.end() :]
-    if ", " in one:
-        return before, [*one.split(", "), two], after
-    # "is diabetes diagnosed and treated": what is joined are the participles.
+    things = [*one.split(", "), two]
+    one, others = things[0], things[1:]
+    # "is diabetes diagnosed and treated", "are offers made, checked and signed": what is joined are the participles.
     whose, _, verb = one.rpartition(" ")
-    if whose and verb.endswith("ed") and two.endswith("ed"):
+    is_passive = verb.endswith("ed") or before.lower().endswith(
+        (" is ", " are ", " was ", " were ")
+    )
+    if whose and is_passive and all(other.endswith("ed") for other in others):
         before, one = f"{before}{whose} ", verb
+    if len(others) > 1:
+        return before, [one, *others], after
     # "the treatment of diabetes and the diet advice": what has an article is joined with what has one.
     bare = _ARTICLE.match(two) and not _ARTICLE.match(one)
     if bare and (wider := _WITH_ARTICLE.search(before)):

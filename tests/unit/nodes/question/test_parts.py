@@ -131,6 +131,10 @@ def test_a_question_that_asks_one_thing_has_no_parts(question: str) -> None:
             "How is diabetes diagnosed and treated?",
             ["How is diabetes diagnosed?", "How is diabetes treated?"],
         ),
+        (
+            "How are offers made, checked and signed?",
+            ["How are offers made?", "How are offers checked?", "How are offers signed?"],
+        ),
     ],
 )
 def test_things_that_are_joined_without_being_compared_are_parts_too(
