@@ -63,6 +63,10 @@ def test_wrappers_courtesies_and_lists_of_sources_go(text: str) -> None:
         "Answers are kept for a year.",
         "I am sorry, but the documents do not say.",
         "抱歉，文档中没有提到。",
+        "若需报销，请在30天内提交信息表。",
+        "如需加班，请联系我们的人事部。",
+        "很抱歉，无法完成退款，因为超过七天。",
+        "I'm sorry, but I cannot help you: the warranty has expired.",
     ],
 )
 def test_what_is_said_stays(text: str) -> None:
