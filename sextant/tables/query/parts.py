@@ -124,8 +124,8 @@ class QuestionParts:
         denied = {one.column for one in self.where if one.denied} & set(self.words[:1])
         free = [at for at in self.words if at not in self.bound or at in denied]
         chosen = [at for at in self.named if at in free]
-        named_in_words = [at for at in free if self._columns[at].kind is ValueKind.TEXT]  # no 序号
-        return next(iter(chosen or named_in_words or free or self.words), None)
+        naming = [at for at in free if not _counts_rows(self._columns[at])]
+        return next(iter(chosen or naming or free or self.words), None)
 
     def _free_numbers(self) -> list[int]:
         """Return the named columns of numbers without a condition."""
@@ -256,3 +256,9 @@ def holds_amounts(column: Column) -> bool:
     filled = [text for value in column.values if (text := value.text.strip())]
     amounts = sum(text.lstrip("$€£¥~≈+-− ")[:1].isdigit() for text in filled)
     return column.kind is ValueKind.NUMBER or 2 * amounts > len(filled)
+
+
+def _counts_rows(column: Column) -> bool:
+    """Return whether a column has the numbers 1, 2, 3, … and no others: 序号 names no row, an order number does."""
+    numbers = [value.number for value in column.values if value.kind is ValueKind.NUMBER]
+    return bool(numbers) and numbers == list(range(1, len(numbers) + 1))

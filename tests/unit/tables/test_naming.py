@@ -367,3 +367,19 @@ def test_words_for_spending_name_no_other_column_and_numbers_of_rows_no_row(
 ) -> None:
     found = compute_findings(question, BUDGET, "zh").answers
     assert [(one.value, one.about) for one in found] == [(value, about)]
+
+
+ORDERS = make_table(
+    [
+        ["订单号", "客户", "金额（元）"],
+        ["20001", "甲", "100"],
+        ["20002", "乙", "300"],
+        ["20003", "甲", "200"],
+    ],
+    header_rows=1,
+)
+
+
+def test_a_number_that_does_not_count_the_rows_names_them() -> None:
+    found = compute_findings("哪个订单金额最高？", ORDERS, "zh").answers
+    assert [(one.value, one.about) for one in found] == [("300", "20002")]
