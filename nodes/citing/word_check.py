@@ -257,13 +257,11 @@ class WordCheck:
     ) -> bool:
         """Return whether the clause with most of a fact's other words names another agent, or rate: 由乙方 for 由甲方."""
         stated = {one for one in read(fact.text) if one.isalpha()}  # every two years is a value
-        clauses = [one for one in cut(CLAUSE, part.sentence) if read(one)] if stated else []
+        clauses = cut(CLAUSE, part.sentence) if stated else []
         shared = [sum(map(Text(one).has, set(fact.terms) - stated)) for one in clauses]
-        return bool(clauses) and not any(
-            stated & read(one)
-            for one, count in zip(clauses, shared, strict=True)
-            if count == max(shared)
-        )
+        most = max(shared, default=0)
+        best = [read(one) for one, n in zip(clauses, shared, strict=True) if n == most]
+        return any(best) and stated.isdisjoint(set[str]().union(*best))
 
     def _is_of_sibling(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a line like this one speaks of what is asked, and this one does not: 旅游 said of 商务."""

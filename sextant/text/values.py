@@ -77,7 +77,8 @@ _FORMS: Sequence[tuple[str, str]] = (
     ("time", rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{HAN_NUMERALS}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{HAN_NUMERALS}]{{1,4}})分?)?"),
     ("share", rf"(?P<n>{_DECIMAL_COMMA}|\d+(?:[,]\d{{3}})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))"),
     ("share", rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)"),
-    ("share", r"(?<![a-z-])half(?= (?:of|the|all)(?![a-z]))|半数|一半"),
+    # The second half of a year and 另一半 are no half of another number.
+    ("share", r"(?<![a-z-])(?<!first )(?<!second )(?<!latter )(?<!last )(?<!other )half(?= (?:of|the|all)(?![a-z]))|半数|(?<!另)一半"),
     ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})"),
     ("ordinal", r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])"),
     ("ordinal", rf"(?<![a-z-])(?P<ew>{'|'.join(ORDINALS[2:])})(?![a-z])"),

@@ -135,6 +135,17 @@ def test_words_of_a_sibling_do_not_support_an_answer(
     assert Verdict.SUPPORTED not in _verdicts(question, passage, f"{wrong[:-1]} [1].")
 
 
+@pytest.mark.parametrize(
+    ("passage", "answer"),
+    [
+        ("Sales fell by 12 percent in H2 2023.", "Sales fell in the second half of 2023 [1]."),
+        ("甲方负责采购，乙方承担另一半费用。", "另一半费用由乙方承担[1]。"),
+    ],
+)
+def test_the_other_half_is_no_share(passage: str, answer: str) -> None:
+    assert _verdicts("", passage, answer) == [Verdict.SUPPORTED]
+
+
 def test_a_number_within_the_bound_that_is_asked_about_answers() -> None:
     plans = "Plan Ash has 2 GB. Plan Elm has 10 GB. Exactly 5 GB has plan Oak."
     assert _verdicts("Which plan has at least 5 GB?", plans, "Plan Elm.") == [Verdict.SUPPORTED]
