@@ -99,7 +99,7 @@ class AnswerType:
 
     @property
     def is_quantity(self) -> bool:
-        """Return whether the answer is a number or a date."""
+        """Return whether the answer has figures: a number, a date, or a phone number or address."""
         return self.kind in {NUMBER, DATE, CONTACT}
 
     def misses_value(self, text: str) -> bool:
