@@ -50,7 +50,7 @@ CLAUSE = re.compile(
     r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or(?! (?:above|below|over|under|so|up|later|earlier|(?:m|new|old|high|low|few|long|short|great)\w+))) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
 _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
-_AGENT = re.compile(r"(?:\bby\s|(?<![理自])由\s?)((?:[^\s,;.()，。；]+(?:\s|\b)){1,4})")
+_AGENT = re.compile(r"(?:\bby\s|(?<![理自])由(?![于此])\s?)((?:[^\s,;.()，。；]+(?:\s|\b)){1,4})")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
 _OF_NAMES = ("nr", "ns", "nt", "nz")
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
