@@ -273,14 +273,14 @@ def _choose_meaning(name: str, meanings: Sequence[Meaning], language: str) -> in
 
 
 def _label(name: str, meanings: Sequence[Meaning]) -> list[str]:
-    """Return a label for each meaning: its own name, or else its type, or where types are equal what is told first."""
+    """Return a label for each meaning: its own name, or else its type, or where types are equal how its description begins."""
     types = Counter(one.entity_type for one in meanings if _is_called(one, name))
     labels = list[str]()
     for one in meanings:
-        told = one.description.removeprefix(one.name).strip()
-        apart = _CLAUSE_END.split(told)[0] if types[one.entity_type] > 1 else one.entity_type
+        description = one.description.removeprefix(one.name).strip()
+        sign = _CLAUSE_END.split(description)[0] if types[one.entity_type] > 1 else one.entity_type
         labels.append(
-            f"{name} ({apart[:_LABEL_CHARS]})" if apart and _is_called(one, name) else one.name
+            f"{name} ({sign[:_LABEL_CHARS]})" if sign and _is_called(one, name) else one.name
         )
     return labels
 

@@ -1,7 +1,7 @@
-"""What a name in a question may mean: all things that bear it, and what the documents tell of each.
+"""Find what a name in a question may mean: all things of that name, and what the documents say of each.
 
-Entities that an import gives ids are apart. One that was extracted is whatever bears its name: it is several things if
-documents define it in words that have nothing in common, or as the abbreviation of several names.
+Entities with ids of an import are different things. An extracted entity is whatever has its name: it is several things
+if documents define it in words that have nothing in common, or as the abbreviation of several names.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _MOST_WORDS = 40
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One of the things that bear a name.
+    """One of the things of a name.
 
     Attributes:
-        name: its own name.
+        name: its full name.
         entity_type: its type.
-        description: what is told of it.
-        words: the words that tell of it, in lower case, without those of its name.
-        ids: its own and those of the passages that tell of it.
+        description: what the documents say of it.
+        words: the words of its description, in lower case, without those of its name.
+        ids: its id and those of the passages that describe it.
         document_ids: those of their documents.
     """
 
@@ -54,45 +54,45 @@ class Meaning:
 async def find_meanings(
     index: ScopeIndex, graph: GraphStore, database: Database, scope: Scope, text: str
 ) -> dict[str, list[Meaning]]:
-    """Return the names in `text` that several things bear, as written there, each with these.
+    """Return the names of several things in `text`, as written there, each with its things.
 
     Raises:
         GraphStoreUnavailable, DatabaseUnavailable: a store does not answer.
     """
-    bearers: dict[str, dict[UUID, Entity]] = {}
+    by_name: dict[str, dict[UUID, Entity]] = {}
     for match in index.names.find(text):
         found = await graph.get_entities(scope, [index.entities[row] for row in match.bearers])
-        bearers[text[match.start : match.end]] = {one.id: one for one in found}
+        by_name[text[match.start : match.end]] = {one.id: one for one in found}
     # The index has no alias that is another entity's name.
-    for hit in await graph.entities_by_alias(scope, [*bearers]):
-        own = {normalise_name(name) for name in (hit.entity.name, *hit.entity.aliases)}
-        for name, entities in bearers.items():
-            if normalise_name(name) in own:
+    for hit in await graph.entities_by_alias(scope, [*by_name]):
+        names = {normalise_name(name) for name in (hit.entity.name, *hit.entity.aliases)}
+        for name, entities in by_name.items():
+            if normalise_name(name) in names:
                 entities[hit.entity.id] = hit.entity
-    bearers = {
+    by_name = {
         name: entities
-        for name, entities in bearers.items()
+        for name, entities in by_name.items()
         if link_strength(index.lexical, name) >= MIN_NAME_STRENGTH
         or all(one.mention_count <= _FEW_PASSAGES for one in entities.values())
     }
-    ids = list({id_ for entities in bearers.values() for id_ in entities})
-    told, full = defaultdict[UUID, list[Mention]](list), defaultdict[UUID, list[FullForm]](list)
+    ids = list({id_ for entities in by_name.values() for id_ in entities})
+    mentions, full = defaultdict[UUID, list[Mention]](list), defaultdict[UUID, list[FullForm]](list)
     for row in await read_mentions(database, scope, ids):
-        told[row.entity_id].append(row)
+        mentions[row.entity_id].append(row)
     for form in await read_full_forms(database, scope, ids):
         full[form.short_id].append(form)
     meanings = {
-        name: _distinct(name, [(one, told[one.id], full[one.id]) for one in entities.values()])
-        for name, entities in bearers.items()
+        name: _distinct(name, [(one, mentions[one.id], full[one.id]) for one in entities.values()])
+        for name, entities in by_name.items()
     }
     return {name: found for name, found in meanings.items() if 2 <= len(found) <= _MOST_MEANINGS}
 
 
 def _distinct(
-    name: str, bearers: Sequence[tuple[Entity, Sequence[Mention], Sequence[FullForm]]]
+    name: str, entities: Sequence[tuple[Entity, Sequence[Mention], Sequence[FullForm]]]
 ) -> list[Meaning]:
-    """Return what a name means, without the name as a term of which nothing is told, where other meanings are left."""
-    meanings = [meaning for bearer in bearers for meaning in _meanings_of(name, *bearer)]
+    """Return what a name means; a bare term that nothing describes counts only if there is nothing else."""
+    meanings = [meaning for entity in entities for meaning in _meanings_of(name, *entity)]
     described = [
         one
         for one in meanings
@@ -105,10 +105,10 @@ def _distinct(
 
 
 def _meanings_of(
-    name: str, entity: Entity, told: Sequence[Mention], full: Sequence[FullForm]
+    name: str, entity: Entity, mentions: Sequence[Mention], full: Sequence[FullForm]
 ) -> list[Meaning]:
     """Return the things that an entity is, one or several."""
-    if imported := [row for row in told if row.is_imported]:
+    if imported := [row for row in mentions if row.is_imported]:
         return [_meaning_of(name, entity, imported)]
     defined = defaultdict[tuple[str, ...], list[FullForm]](list)
     for form in full:  # "Feed-Forward Networks" and "feed forward network" are one
@@ -118,14 +118,14 @@ def _meanings_of(
             _meaning_of(name, Entity(rows[0].entity_id, rows[0].name, rows[0].entity_type), rows)
             for rows in defined.values()
         ]
-    groups = _group_definitions(name, told)
-    return [_meaning_of(name, entity, rows) for rows in (groups if len(groups) > 1 else [told])]
+    groups = _group_definitions(name, mentions)
+    return [_meaning_of(name, entity, rows) for rows in (groups if len(groups) > 1 else [mentions])]
 
 
-def _group_definitions(name: str, told: Sequence[Mention]) -> list[list[Mention]]:
+def _group_definitions(name: str, mentions: Sequence[Mention]) -> list[list[Mention]]:
     """Return definitions in groups that have no word in common, and no document; cells of a table define nothing."""
     groups: list[tuple[set[str], list[Mention]]] = []
-    for row in told:
+    for row in mentions:
         if row.in_table:
             continue
         definition = _CLAUSE_END.split(row.description)[0]
@@ -145,8 +145,8 @@ def _group_definitions(name: str, told: Sequence[Mention]) -> list[list[Mention]
     return [rows for _, rows in groups]
 
 
-def _meaning_of(name: str, entity: Entity, told: Sequence[Mention | FullForm]) -> Meaning:
-    descriptions = " ".join(dict.fromkeys(row.description for row in told if row.description))
+def _meaning_of(name: str, entity: Entity, mentions: Sequence[Mention | FullForm]) -> Meaning:
+    descriptions = " ".join(dict.fromkeys(row.description for row in mentions if row.description))
     description = descriptions or entity.description
     kind = "" if entity.entity_type == UNTYPED else entity.entity_type
     return Meaning(
@@ -155,9 +155,12 @@ def _meaning_of(name: str, entity: Entity, told: Sequence[Mention | FullForm]) -
         description,
         sorted(_words(" ".join((kind, entity.name, *entity.aliases, description)), name)),
         sorted(
-            {str(entity.id), *(str(id_) for one in told for id_ in (one.entity_id, one.chunk_id))}
+            {
+                str(entity.id),
+                *(str(id_) for one in mentions for id_ in (one.entity_id, one.chunk_id)),
+            }
         ),
-        sorted({str(row.document_id) for row in told}),
+        sorted({str(row.document_id) for row in mentions}),
     )
 
 
