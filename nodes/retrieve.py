@@ -32,8 +32,8 @@ from sextant.retrievers.modes import resolve_mode, widen_mode
 from sextant.retrievers.ranking.fusion import interleave, rrf
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
-from sextant.text.answer_types import AnswerType
 from sextant.text.characters import ideographs, language_of
+from sextant.text.statements import AnswerType
 from sextant.text.word_forms import as_tables_say
 
 # `naive` searches later rounds by words, too.

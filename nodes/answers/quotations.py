@@ -39,8 +39,8 @@ from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
 from sextant.text.analysis import names_code
-from sextant.text.answer_types import AnswerType
 from sextant.text.characters import find_whole, plain_of
+from sextant.text.statements import AnswerType
 
 if TYPE_CHECKING:
     from sextant.models.offline.extractive import Extraction

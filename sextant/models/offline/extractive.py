@@ -45,9 +45,9 @@ from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.offline.wording import Paraphrases, is_question, respell, terms_of_question
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code
-from sextant.text.answer_types import AnswerType
 from sextant.text.characters import plain_of
 from sextant.text.orders import asks_of_orders, orders_answerer
+from sextant.text.statements import AnswerType
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")

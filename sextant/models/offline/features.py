@@ -34,9 +34,8 @@ from sextant.models.offline.wording import (
     terms,
     terms_of_question,
 )
-from sextant.text.answer_types import AnswerType
 from sextant.text.characters import language_of, normalise, plain_of, simplify
-from sextant.text.statements import definition_pattern
+from sextant.text.statements import AnswerType, definition_pattern
 
 Numbers = npt.NDArray[np.float64]
 

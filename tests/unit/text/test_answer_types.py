@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.answer_types import AnswerType
+from sextant.text.statements import AnswerType
 
 
 @pytest.mark.parametrize(
