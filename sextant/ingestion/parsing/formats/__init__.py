@@ -19,7 +19,6 @@ _PARSERS = {
     FileType.ODS: ("odf", "parse"),
     FileType.ODP: ("odf", "parse"),
     FileType.MHTML: ("eml", "parse_web_archive"),
-    FileType.IPYNB: ("markdown", "parse_notebook"),
 }
 
 
