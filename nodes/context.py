@@ -14,7 +14,7 @@ from sextant.domain.answers import Effort
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
-from sextant.domain.settings.limits import MOST_ROUNDS
+from sextant.domain.settings.serving import MOST_ROUNDS
 from sextant.nodes.state import State
 
 if TYPE_CHECKING:

@@ -19,17 +19,6 @@ from sextant.domain.settings.ingestion import (
     IngestionSettings,
     WorkerSettings,
 )
-from sextant.domain.settings.limits import (
-    AuthSettings,
-    EndpointUrl,
-    Folder,
-    HttpSettings,
-    LimitSettings,
-    ObserveSettings,
-    QuotaSettings,
-    ResearchSettings,
-    RunSettings,
-)
 from sextant.domain.settings.questions import (
     AnswerSettings,
     ChunkSearchSettings,
@@ -41,6 +30,17 @@ from sextant.domain.settings.questions import (
     RetrievalSettings,
     RoleSettings,
     SearchLogSettings,
+)
+from sextant.domain.settings.serving import (
+    AuthSettings,
+    EndpointUrl,
+    Folder,
+    HttpSettings,
+    LimitSettings,
+    ObserveSettings,
+    QuotaSettings,
+    ResearchSettings,
+    RunSettings,
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from sextant.domain.settings.limits import Group
+from sextant.domain.settings.serving import Group
 
 
 class IngestionSettings(Group):

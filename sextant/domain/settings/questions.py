@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, SecretStr, ValidationInfo
 
 from sextant.domain.retrieval import MOST_PASSAGES
-from sextant.domain.settings.limits import EndpointUrl, Folder, Group, Weight
+from sextant.domain.settings.serving import EndpointUrl, Folder, Group, Weight
 
 
 class ModelSettings(Group):

@@ -1,4 +1,4 @@
-"""Settings that limit input and work, and of a server: HTTP, runs, authentication, quotas, metrics and traces."""
+"""Settings of a server and of its limits: input and work, HTTP, runs, authentication, quotas, metrics and traces."""
 
 from __future__ import annotations
 
