@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -149,12 +149,7 @@ def is_transient(error: BaseException) -> bool:
     """
     if isinstance(error, SextantError):
         return error.retryable
-    if (
-        _out_of_quota(error)
-        or is_too_long(error)
-        or is_filtered(error)
-        or _misdirection(error) is not None
-    ):
+    if _out_of_quota(error) or is_too_long(error) or is_filtered(error) or _misdirection(error):
         return False
     status = status_of(error)
     if status is not None:
@@ -313,12 +308,8 @@ def _response(error: BaseException) -> Any:  # noqa: ANN401 - of whichever clien
 
 def _client_error(error: BaseException) -> BaseException:
     """Return the error of the provider's client, from which LangChain may have raised its own."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if getattr(cause, "response", None) is not None:
-            return cause
-        cause = cause.__cause__
-    return error
+    chain = _chain_of(error)
+    return next((one for one in chain if getattr(one, "response", None) is not None), error)
 
 
 def _body_of(error: BaseException) -> Mapping[str, Any]:
@@ -353,25 +344,24 @@ def _ancestry(error: BaseException) -> set[str]:
     return {cls.__name__ for cls in type(error).__mro__}
 
 
-def _misdirection(error: BaseException) -> Mapping[str, Wording] | None:
-    """Return what to say of a redirect that was not followed; None: there was none."""
+def _chain_of(error: BaseException, *, contexts: bool = False) -> Iterator[BaseException]:
+    """Yield an error and its causes, nearest first; with `contexts` also what was being handled where no cause is named."""
     below: BaseException | None = error
     while below is not None:
-        for name, told in _REDIRECTS.items():
-            if name in _ancestry(below):
-                return told
-        below = below.__cause__
-    return None
+        yield below
+        below = below.__cause__ or (below.__context__ if contexts else None)
+
+
+def _misdirection(error: BaseException) -> Mapping[str, Wording] | None:
+    """Return what to say of a redirect that was not followed; None: there was none."""
+    names = (name for one in _chain_of(error) for name in _REDIRECTS if name in _ancestry(one))
+    return next(map(_REDIRECTS.__getitem__, names), None)
 
 
 def _never_connected(error: BaseException) -> bool:
     """Return whether the error, or one of its causes, says that no connection was made."""
-    below: BaseException | None = error
-    while below is not None:
-        if _ancestry(below) & _NO_CONNECTION:
-            return True
-        below = below.__cause__ or below.__context__
-    return False
+    chain = _chain_of(error, contexts=True)
+    return any(_ancestry(one) & _NO_CONNECTION for one in chain)
 
 
 def _is_connection_failure(error: BaseException) -> bool:
