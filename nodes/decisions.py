@@ -21,12 +21,11 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import estimate_answer
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State
-from sextant.retrievers.namesakes import Meaning
+from sextant.retrievers.namesakes import Meaning, first_clause
 
 Kind = Literal["approve", "edit", "reject"]
 
 _SHOWN_CHARS, _LABEL_CHARS = 160, 40
-_CLAUSE_END = re.compile(r"[,.;:](?:\s|$)|[，。；：]")
 _NAME, _COST, _SOURCES = "choose_meaning", "approve_cost", "approve_sources"
 _PLAN = "approve_plan"
 _WORDINGS = {
@@ -278,7 +277,7 @@ def _label(name: str, meanings: Sequence[Meaning]) -> list[str]:
     labels = list[str]()
     for one in meanings:
         description = one.description.removeprefix(one.name).strip()
-        sign = _CLAUSE_END.split(description)[0] if types[one.entity_type] > 1 else one.entity_type
+        sign = first_clause(description) if types[one.entity_type] > 1 else one.entity_type
         labels.append(
             f"{name} ({sign[:_LABEL_CHARS]})" if sign and _is_called(one, name) else one.name
         )
@@ -306,7 +305,7 @@ def _with_meaning(
         "ids": sorted(ids.difference(meaning.ids)),
         "documents": sorted(documents.difference(meaning.document_ids)),
         "words": sorted(words.difference(meaning.words)),
-        "told": list(meaning.words),
+        "chosen_words": list(meaning.words),
     }
     return {
         # What a label adds to the name itself would have to be answered, too.

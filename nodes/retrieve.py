@@ -130,13 +130,13 @@ async def _search_all(
 
 def _without_namesakes(found: Retrieval, state: State) -> Retrieval:
     """Return what was found without what tells of other things than the person chose."""
-    results, around = (
+    results, graph_items = (
         tuple(
             item for item in items if not any(_is_about(others, item) for others in state.set_aside)
         )
         for items in (found.results, found.graph_items)
     )
-    return replace(found, results=results, graph_items=around)
+    return replace(found, results=results, graph_items=graph_items)
 
 
 def _is_about(others: Mapping[str, Any], item: RetrievedItem) -> bool:
@@ -150,7 +150,7 @@ def _is_about(others: Mapping[str, Any], item: RetrievedItem) -> bool:
     if item.document_id in others["documents"]:
         return True
     return any(map(text.__contains__, others["words"])) and not any(
-        map(text.__contains__, others["told"])
+        map(text.__contains__, others["chosen_words"])
     )
 
 

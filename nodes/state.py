@@ -123,7 +123,7 @@ class State(InputState, OutputState):
         meanings: names of the question that several things bear, with these (`sextant.retrievers.namesakes`); only where
             a person may be asked which one is meant.
         set_aside: names whose meaning a person chose: the `name` in lower case, `ids` of the other things that bear it
-            and of passages that tell of these, their `documents`, their `words`, and those `told` of what was chosen.
+            and of passages that tell of these, their `documents`, their `words`, and the `chosen_words`.
         keywords: both levels of keywords.
         low_level_keywords: names and terms.
         high_level_keywords: what the question is about.

@@ -38,7 +38,7 @@ from sextant.retrievers.lanes.lane import (
     log_found,
 )
 from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
-from sextant.retrievers.mode_runner import ModeRunner
+from sextant.retrievers.mode_runner import ModeResults, ModeRunner
 from sextant.retrievers.modes import resolve_mode, spec_from_lanes
 from sextant.retrievers.namesakes import Meaning, find_meanings
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -189,12 +189,11 @@ class GraphRetriever(BaseRetriever):
             wanted = self.settings.retrieval.top_k if top_k is None else top_k
             limit = in_range(wanted, "top_k", most=MAX_TOP_K)
             reranker = self.reranker if rerank and spec.reranked else None
-            pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
             fetched = limit * _OVERFETCH if len(spec.signals) > 1 else limit
             request = LaneQuery(
                 scope=scope,
                 text=check_question(query, self.settings.limits.question_chars),
-                limit=max(fetched, spec.candidates, pairs),
+                limit=max(fetched, runner.count_read(spec, limit, reranker)),
                 max_keywords=self.settings.retrieval.max_keywords,
                 filters=ChunkFilters.read(filters) if filters else None,
             )
@@ -214,17 +213,7 @@ class GraphRetriever(BaseRetriever):
             failures = warn_of_failures(runs) if any(run.error for run in runs) else []
             warnings = distinct([*failures, *request.warnings, *notices])
             timings["total"] = milliseconds_since(started)
-            log_found(
-                logger,
-                "retrieved",
-                request,
-                counts=counts_of(runs),
-                found=list_scores(results),
-                timings=timings,
-            )
-            if timings["total"] > self.settings.retrieval.slow_ms:
-                milliseconds_of = {step: round(value, 1) for step, value in timings.items()}
-                logger.warning("retrieval took %.0f ms: %s", timings["total"], milliseconds_of)
+            self._log(request, found)
             report.mode, report.timings, report.degraded = chosen, timings, bool(warnings)
         return Retrieval(
             tuple(results),
@@ -234,6 +223,20 @@ class GraphRetriever(BaseRetriever):
             timings=timings,
             language=request.language,
         )
+
+    def _log(self, request: LaneQuery, found: ModeResults) -> None:
+        if logger.isEnabledFor(logging.INFO):
+            log_found(
+                logger,
+                "retrieved",
+                request,
+                counts=counts_of(found.runs),
+                found=list_scores(found.results),
+                timings=found.timings,
+            )
+        if found.timings["total"] > self.settings.retrieval.slow_ms:
+            milliseconds_of = {step: round(value, 1) for step, value in found.timings.items()}
+            logger.warning("retrieval took %.0f ms: %s", found.timings["total"], milliseconds_of)
 
     async def known_names(self, scope: Scope, text: str) -> list[str]:
         """Return the titles, names and aliases in `text` that the graph knows, as written there.

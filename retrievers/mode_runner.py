@@ -109,6 +109,11 @@ class ModeRunner:
         index_lanes = [LOCAL, MIX] if self.graph is None else list(INDEX_LANES)
         return [VECTOR, KEYWORD, *index_lanes]
 
+    def count_read(self, spec: ModeSpec, limit: int, reranker: Reranker | None) -> int:
+        """Return how many passages are read: rescorers and rerankers may compare more than the `limit` that is wanted."""
+        pairs = 0 if reranker is None else self.settings.rerank_pairs
+        return max(limit, spec.candidates, pairs)
+
     async def run(
         self, spec: ModeSpec, query: LaneQuery, limit: int, reranker: Reranker | None
     ) -> ModeResults:
@@ -127,9 +132,7 @@ class ModeRunner:
         companions = [name for name in spec.companions if name in self.lane_names]
         lanes = await self._run_lanes(spec, [*spec.signals, *companions], query)
         runs, ranking = lanes.runs, _Ranking([], [], {})
-        # Rescorers and rerankers may read more passages than are wanted.
-        pairs = 0 if reranker is None else self.settings.rerank_pairs
-        top_k = max(limit, spec.candidates, pairs)
+        top_k = self.count_read(spec, limit, reranker)
         try:
             ranking = await self._combine(spec, query, lanes, top_k)
         except (InputError, ConflictError):

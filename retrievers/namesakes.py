@@ -128,7 +128,7 @@ def _group_definitions(name: str, mentions: Sequence[Mention]) -> list[list[Ment
     for row in mentions:
         if row.in_table:
             continue
-        definition = _CLAUSE_END.split(row.description)[0]
+        definition = first_clause(row.description)
         words = _words(definition, name)
         if not words:
             continue
@@ -162,6 +162,11 @@ def _meaning_of(name: str, entity: Entity, mentions: Sequence[Mention | FullForm
         ),
         sorted({str(row.document_id) for row in mentions}),
     )
+
+
+def first_clause(text: str) -> str:
+    """Return a text up to its first mark, which no space needs to follow in Chinese."""
+    return _CLAUSE_END.split(text)[0]
 
 
 def _words(text: str, name: str) -> frozenset[str]:

@@ -152,9 +152,9 @@ def boost_sentence_match(
     if lead < _MIN_LEAD:
         return list(passages)
     gain = weight * lead
-    told = {RESTATING: LaneScore(1, lead, weight, gain)}
+    restating = {RESTATING: LaneScore(1, lead, weight, gain)}
     scored = [
-        replace(one, score=one.score + gain, lanes={**one.lanes, **told})
+        replace(one, score=one.score + gain, lanes={**one.lanes, **restating})
         if one.id == leader
         else one
         for one in passages
