@@ -20,6 +20,7 @@ from sextant.cli.session import (
     chosen_graph,
     open_runner,
     open_session,
+    question_of,
     with_sextant,
 )
 
@@ -51,7 +52,10 @@ ApproveSources = Annotated[
 def ask(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUESTION", help="The question, in Chinese or English."),
+        typer.Argument(
+            metavar="QUESTION",
+            help="The question, in Chinese or English; - reads it from standard input.",
+        ),
     ] = None,
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
@@ -100,7 +104,7 @@ def ask(
 
     Images and tables given with it are taken into account.
     """
-    question = " ".join(words or ())
+    question = question_of(words or ())
     if bool(question) == bool(resume):
         raise typer.BadParameter("give a question, or --resume with the name of a report")
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}

@@ -21,6 +21,7 @@ from sextant.cli.session import (
     Words,
     chosen_graph,
     print_estimate,
+    question_of,
     read_filters,
     usage_text,
     with_part,
@@ -132,7 +133,7 @@ def search_entities(
     """Find entities by meaning, by words and by the graph."""
     from sextant.retrievers.entity_search.options import SearchOptions
 
-    text = " ".join(words)
+    text = question_of(words)
     options = SearchOptions(
         top_k=limit,
         rerank=rerank,

@@ -18,6 +18,7 @@ from sextant.cli.session import (
     Mode,
     Words,
     chosen_graph,
+    question_of,
     read_filters,
     run_interruptible,
     with_chunks,
@@ -59,7 +60,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show what a question retrieves, best first. Passages; with `global` reports too."""
-    read, question = read_filters(filters), " ".join(words)
+    read, question = read_filters(filters), question_of(words)
 
     async def searched(rag: Sextant) -> tuple[Retrieval, RetrievalSettings]:
         chosen = await chosen_graph(rag, graph)

@@ -6,7 +6,7 @@ import importlib
 import logging
 import math
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -201,8 +201,13 @@ def usage_text(usage: Usage) -> str:
 
 GRAPH = DEFAULT_GRAPH
 STANDARD = Path("-")  # standard input or output, where a file is named
+
 Words = Annotated[
-    list[str], typer.Argument(metavar="QUESTION", help="Words, with or without quotes.")
+    list[str],
+    typer.Argument(
+        metavar="QUESTION",
+        help="Words, with or without quotes; - reads them from standard input.",
+    ),
 ]
 GraphId = Annotated[str, typer.Option("--graph", "-g", help="The knowledge base.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
@@ -267,3 +272,10 @@ def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
         assert isinstance(known, list)  # noqa: S101 - only dates are not
         known.append(value)
     return read
+
+
+def question_of(words: Sequence[str]) -> str:
+    """Return the question of these words; of `-` alone what standard input has."""
+    if list(words) != [str(STANDARD)]:
+        return " ".join(words)
+    return sys.stdin.buffer.read().decode(errors="replace").strip()

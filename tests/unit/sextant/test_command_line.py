@@ -16,7 +16,7 @@ import typer
 
 from sextant.cli import app as cli
 from sextant.cli import documents, terminal
-from sextant.cli.session import AsJson
+from sextant.cli.session import AsJson, question_of
 from sextant.cli.transfer import _left_out_message
 from sextant.domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
 
@@ -292,6 +292,13 @@ def test_columns_line_up_under_wide_characters(capsys: pytest.CaptureFixture[str
         "合同.md      1",
         "contract.md  2",
     ]
+
+
+def test_a_dash_is_the_question_that_a_pipe_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = io.TextIOWrapper(io.BytesIO("试用期多长？\n".encode()), encoding="ascii")
+    monkeypatch.setattr(sys, "stdin", piped)
+    assert question_of(["-"]) == "试用期多长？"
+    assert question_of(["How", "long", "-"]) == "How long -"
 
 
 def test_a_pipe_gets_no_control_codes() -> None:
