@@ -259,7 +259,8 @@ class Backlog:
 class GraphInfo(Warned):
     """A knowledge base as `sextant graphs` lists it.
 
-    `pending`: a worker must still bring its graph up to date; `unattended`: no worker runs. `warnings`: parts of the
+    `under_way`: documents whose first ingestion has not ended. `pending`: a worker must still bring its graph up to
+    date; `unattended`: no worker runs. `warnings`: parts of the
     graph that were not brought up to date the last time.
     """
 
@@ -267,6 +268,7 @@ class GraphInfo(Warned):
     documents: int
     chunks: int
     created_at: datetime | None = None
+    under_way: int = 0
     pending: bool = False
     unattended: bool = False
 

@@ -162,15 +162,15 @@ class Library:
         return document, status
 
     async def page(
-        self, graph_id: str, after: tuple[datetime, UUID] | None, most: int
+        self, graph_id: str, after: tuple[datetime, UUID] | None, most: int, name: str = ""
     ) -> list[Document]:
-        """Return documents of a knowledge base, oldest first, after a time and an id.
+        """Return documents of a knowledge base whose file name has `name`, oldest first, after a time and an id.
 
         Raises:
             GraphNotFound: the user has no such knowledge base.
         """
         await self._knowledge_bases.require(self._scope(graph_id))
-        return await self._documents.list(self._scope(graph_id), after, most)
+        return await self._documents.list(self._scope(graph_id), after, most, name)
 
     async def status(self, document_id: UUID) -> UploadStatus:
         """Return the status of a document's ingestion."""

@@ -138,10 +138,10 @@ async def list_documents(
     request: Request, principal: Reader, options: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
     """List the documents of a knowledge base, oldest first, each with its newest ingestion."""
-    listing = ListingKey.of("documents", principal.user_id, options.graph_id)
+    listing = ListingKey.of("documents", principal.user_id, options.graph_id, options.name)
     after = listing.after(options.cursor, tuple[datetime, UUID]) if options.cursor else None
     library = _library(request, principal)
-    found = await library.page(options.graph_id, after, options.limit + 1)
+    found = await library.page(options.graph_id, after, options.limit + 1, options.name)
     page, next_cursor = listing.page(found, options.limit, lambda one: [one.created_at, one.id])
     statuses = await library.statuses([one.id for one in page])
     language = accepted_language(request)

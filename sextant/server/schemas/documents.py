@@ -207,6 +207,9 @@ class DocumentsQuery(Wire):
     """A page of a knowledge base's documents."""
 
     graph_id: GraphName = DEFAULT_GRAPH
+    name: Annotated[str, AfterValidator(clean_text)] = Field(
+        "", max_length=200, description="Only documents whose file name has this, in any case."
+    )
     limit: int = Field(100, ge=1, le=500, description="Documents on a page.")
     cursor: Cursor = None
 

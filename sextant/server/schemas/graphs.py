@@ -49,7 +49,7 @@ class GraphQuery(Wire):
 class GraphBody(Wire):
     """A knowledge base and its size.
 
-    `pending`: a worker must still update descriptions, names, communities and reports; `unattended`: it is pending and
+    `underWay`: documents that cannot be searched yet. `pending`: a worker must still update descriptions, names, communities and reports; `unattended`: it is pending and
     no worker runs. `warnings`: updates that failed the last time and the way out, in the language of
     `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
@@ -58,6 +58,7 @@ class GraphBody(Wire):
     documents: int
     chunks: int
     created_at: datetime | None
+    under_way: int = 0
     pending: bool = False
     unattended: bool = False
     warnings: tuple[str, ...] = ()

@@ -97,15 +97,28 @@ class DocumentReader:
         Raises:
             DocumentNotFound: no such document in this scope.
         """
-        any_page = {"after": None, "after_id": None, "most": None}
+        any_page = {"after": None, "after_id": None, "most": None, "name": ""}
         return _document(await self._one("describe", scope, document_id, any_page))
 
     async def list(
-        self, scope: Scope, after: tuple[datetime, UUID] | None = None, limit: int | None = None
+        self,
+        scope: Scope,
+        after: tuple[datetime, UUID] | None = None,
+        limit: int | None = None,
+        name: str = "",
     ) -> builtins.list[Document]:
-        """Return the documents of a scope, oldest first, at most `limit` after a time and an id."""
+        """Return the documents of a scope, oldest first, at most `limit` after a time and an id.
+
+        With `name` only those whose file name has it, in any case.
+        """
         created_at, last_id = after or (None, None)
-        page = {"document_id": None, "after": created_at, "after_id": last_id, "most": limit}
+        page = {
+            "document_id": None,
+            "after": created_at,
+            "after_id": last_id,
+            "most": limit,
+            "name": name,
+        }
         rows = await self._rows("describe", scope.user_id, key_of(scope) | page)
         return [_document(row) for row in rows]
 

@@ -119,6 +119,28 @@ async def test_two_files_of_one_name_are_two_documents_unless_one_replaces_the_o
     assert (replaced[0]["documentId"], replaced[0]["sameNameAs"]) == (first["documentId"], None)
 
 
+async def test_a_document_is_listed_by_a_part_of_its_name(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    names = ("Loans_100%.md", "Returns.md", "Ausleihe ÜBER Nacht.md")
+    files = [(name, f"# {name}\n\nText.".encode()) for name in names]
+    for one in await add(client, graph_id, *files):
+        await settled(one["documentId"])
+
+    async def named(part: str, **page: Any) -> Any:
+        asked = {"graphId": graph_id, "name": part, **page}
+        return (await client.get("/documents", params=asked)).json()
+
+    for part, found in (("LOANS", names[:1]), ("%", names[:1]), ("über", names[2:]), ("x", ())):
+        assert tuple(one["filename"] for one in (await named(part))["documents"]) == found
+    first = await named(".md", limit=2)
+    rest = await named(".md", limit=2, cursor=first["nextCursor"])
+    assert [len(page["documents"]) for page in (first, rest)] == [2, 1]
+    assert (await named("r", cursor=first["nextCursor"]))["status"] == 422
+    graphs = (await client.get("/api/graphs", params={"limit": 1000})).json()["graphs"]
+    assert [one["underWay"] for one in graphs if one["graphId"] == graph_id] == [0]
+
+
 async def test_a_parameter_that_counts_nowhere_is_refused(
     client: httpx.AsyncClient, graph_id: str
 ) -> None:
