@@ -128,3 +128,25 @@ def test_a_search_tells_its_lanes_and_how_much_it_found(page: Page) -> None:
     expect(search).to_contain_text("Search: ")
     expect(search).to_contain_text("passage")
     expect(search.locator(".lane").first).to_contain_text(" ms")
+
+
+def test_arabic_is_read_from_the_right_and_english_from_the_left(page: Page) -> None:
+    answered(page, {"answer": "مدة التجربة ستة أشهر.\n\nSix months."})
+    ends = page.locator(".answer p").evaluate_all(
+        """(all) => all.map((one) => {
+            const text = document.createRange();
+            text.selectNodeContents(one);
+            const [inner, outer] = [text.getBoundingClientRect(), one.getBoundingClientRect()];
+            return [inner.left - outer.left < 1, outer.right - inner.right < 1];
+        })"""
+    )
+    assert ends == [[False, True], [True, False]]
+
+
+def test_on_paper_stand_question_answer_and_sources_alone(page: Page) -> None:
+    answered(page, {"answer": TABLE + "[1]"})
+    page.emulate_media(media="print")
+    for shown in (".question", ".answer table", ".sources"):
+        expect(page.locator(shown)).to_be_visible()
+    for left_out in ("header", "aside", "#ask", ".rest > button"):
+        expect(page.locator(left_out).first).to_be_hidden()
