@@ -152,17 +152,56 @@ def test_an_answer_says_that_documents_were_still_on_their_way(page: Page) -> No
     begin(page, f"page-{uuid4()}")
     add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
     expect(row(page, "ferry.txt")).to_contain_text("1 passage")
-    held = hold(page, "**/documents/*/events")
-    add(page, note("bell.txt", "The bell of Inchcolm rings at noon."))
-    caught(page, held)
     view(page, "Ask")
     missing = "A document was still being ingested"
+
+    def one_more(route: Route) -> None:
+        """Say of every knowledge base that a document of it is under way, whoever added it."""
+        listed = route.fetch().json()
+        route.fulfill(
+            json={**listed, "graphs": [{**one, "underWay": 1} for one in listed["graphs"]]}
+        )
+
+    page.route("**/api/graphs?*", one_more)
     expect(ask(page, "When does the ferry leave?").locator(".rest")).to_contain_text(missing)
-    late(page, held)
-    view(page, "Documents")
-    expect(row(page, "bell.txt")).to_contain_text("1 passage")
-    view(page, "Ask")
-    expect(ask(page, "When does the bell ring?").locator(".rest")).not_to_contain_text(missing)
+    page.unroute("**/api/graphs?*")
+    expect(ask(page, "Where does the ferry go?").locator(".rest")).not_to_contain_text(missing)
+
+
+def test_a_folder_is_taken_in_without_what_is_hidden_in_it(page: Page, tmp_path: Path) -> None:
+    begin(page, f"page-{uuid4()}")
+    names = [
+        "ferry.txt",
+        "deep/down/oars.txt",
+        ".DS_Store",
+        ".git/HEAD",
+        "~$ferry.docx",
+        "Thumbs.db",
+    ]
+    for name in names:
+        file = tmp_path / "boats" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"What {name} says of Inchcolm.\n")
+    page.locator("#folder").set_input_files(tmp_path / "boats")
+    for name in ("ferry.txt", "oars.txt"):
+        expect(row(page, name)).to_contain_text("1 passage")
+    expect(page.locator("#documents-view li")).to_have_count(2)
+
+
+def test_a_document_among_many_is_found_by_its_name(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    find = page.get_by_label("Find a document by its name")
+    expect(find).to_be_hidden()
+    files = [note(f"locker-{number}.txt", f"Locker {number} holds oars.") for number in range(12)]
+    add(page, files)
+    expect(page.locator("#list a")).to_have_count(12)
+    expect(page.locator("#under-way")).to_be_empty()
+    find.fill("LOCKER-1")
+    expect(page.locator("#list li")).to_have_count(3)  # 1, 10 and 11
+    find.fill("rudder")
+    expect(page.locator("#list")).to_have_text("No document has this in its name.")
+    find.fill("")
+    expect(page.locator("#list a")).to_have_count(12)
 
 
 def test_who_deletes_a_document_by_keyboard_goes_on_from_the_next_one(page: Page) -> None:

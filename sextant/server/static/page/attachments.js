@@ -84,8 +84,28 @@ export function droppable(target, take) {
   };
   target.addEventListener("dragover", over(true));
   target.addEventListener("dragleave", over(false));
-  target.addEventListener("drop", (event) => { over(false)(event); take(event.dataTransfer.files); });
+  target.addEventListener("drop", (event) => { over(false)(event); dropped(event.dataTransfer).then(take); });
 }
+
+/** Return the dropped files, and those inside dropped folders. */
+async function dropped({ items, files }) {
+  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter(Boolean); // to be read before the event ends
+  if (!entries.some((entry) => entry.isDirectory)) return [...files];
+  return (await Promise.all(entries.map(inside))).flat();
+}
+
+async function inside(entry) {
+  if (!isMeant(entry.name)) return [];
+  if (entry.isFile) return [await new Promise((resolve, reject) => { entry.file(resolve, reject); })];
+  const [reader, found] = [entry.createReader(), []];
+  for (let some; !some || some.length; found.push(...some)) {
+    some = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); }); // a hundred at a time
+  }
+  return (await Promise.all(found.map(inside))).flat();
+}
+
+/** Return whether a path inside a folder is neither hidden nor a file that Office or a system keeps there for itself. */
+export const isMeant = (path) => !/(^|\/)(\.|~\$|(thumbs\.db|desktop\.ini)$)/i.test(path);
 
 byId("attach").addEventListener("click", () => byId("attachments").click());
 byId("attachments").addEventListener("change", async ({ target }) => { await add([...target.files]); target.value = ""; });

@@ -19,6 +19,10 @@ export const chosen = () => current || "default";
 /** Return how many documents it has. */
 export const documents = () => known.get(chosen()) ?? 0;
 
+/** Return how many of its documents cannot be searched yet; none if the server does not say. */
+export const underWay = (name) => get("api/graphs", { limit: 1000 })
+  .then(({ graphs }) => graphs.find((one) => one.graphId === name)?.underWay ?? 0, () => 0);
+
 /** Return a link that leads to adding its first documents. */
 export const addSome = () => element("a", { href: "#documents", className: "button main", textContent: say("addSome") });
 

@@ -6,7 +6,6 @@ import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, tell } from "./dom.js";
 import { decided } from "./decision.js";
-import { underWay } from "./documents.js";
 import { show as showThreads } from "./threads.js";
 import { Turn } from "./turn.js";
 import { say } from "./words.js";
@@ -193,7 +192,7 @@ async function side(text, asked, attached, signal) {
 
 /** Show the events of an answer as they arrive and return whether it succeeded. `told` is called with its progress in words. */
 async function one(turn, { query, graphId }, events, told = (text) => tell(status, text)) {
-  const [missed, begun, { signal }] = [underWay(graphId), thread, running];
+  const [missing, begun, { signal }] = [bases.underWay(graphId), thread, running];
   try {
     for (let request = await shown(turn, events, told); request;) {
       told(say("yourDecision"));
@@ -201,6 +200,7 @@ async function one(turn, { query, graphId }, events, told = (text) => tell(statu
       told(say("working"));
       request = await shown(turn, answered({ threadId: begun, decisions, debug: true }, signal, broken, () => {}, "api/query/resume"), told);
     }
+    const missed = await missing;
     if (missed) turn.note(say("missed", missed));
     return true;
   } catch (error) {

@@ -1,7 +1,7 @@
 // The documents of a knowledge base: list, add, follow during ingestion, delete.
 
 import { events, get, Problem, retried, send, upload } from "./api.js";
-import { droppable } from "./attachments.js";
+import { droppable, isMeant } from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, renew, sure, tell } from "./dom.js";
 import { bring, imported } from "./importing.js";
@@ -11,35 +11,32 @@ import { facts, say } from "./words.js";
 // A browser opens six connections to a server; two follow documents, which leaves some for questions and lists.
 const WATCHERS = 2;
 const UPLOADS = 2;
+const MANY = 10; // documents, among which one is looked for by its name
 const ENDED = new Set(["done", "failed"]);
 const MAILS = new Set(["message/rfc822", "application/vnd.ms-outlook"]); // their attachments become documents, too
 const GIVEN_UP = new Set(["cancelled", "superseded"]); // ended on somebody's request
 
-const [list, sent, more, status, dropBase] = ["list", "sent", "more", "upload-status", "drop-base"].map(byId);
+const [list, sent, more, status, left, named, dropBase] = ["list", "sent", "more", "upload-status", "under-way", "named", "drop-base"].map(byId);
 const rows = new Map();
 const waiting = [];
 let watching = 0;
 let cursor = null;
 let shown = 0;
-let listed = ""; // the knowledge base of the list
-
-/** Return how many documents of a knowledge base are being ingested, as far as this page knows. */
-export const underWay = (graphId) => (graphId === listed ? [...rows.values()].filter((row) => row.dataset.watched).length : 0);
 
 /** Show the first documents of the chosen knowledge base. */
 export async function show() {
   cursor = null;
   shown += 1;
-  listed = bases.chosen();
   rows.clear();
   list.replaceChildren();
+  count();
   await page();
 }
 
 async function page() {
   const turn = shown;
   try {
-    const answer = await bases.exists() ? await get("documents", { graphId: bases.chosen(), cursor }) : { documents: [] };
+    const answer = await bases.exists() ? await get("documents", { graphId: bases.chosen(), cursor, name: named.value.trim() || null }) : { documents: [] };
     if (turn !== shown) return;
     for (const document of answer.documents) {
       arrived(document.filename);
@@ -55,9 +52,10 @@ async function page() {
 }
 
 function empty() {
-  if (!list.childElementCount) list.append(element("li", { className: "note", textContent: say("empty") }));
+  if (!list.childElementCount) list.append(element("li", { className: "note", textContent: say(named.value ? "noneNamed" : "empty") }));
   else if (list.childElementCount > 1) list.querySelector("li.note")?.remove();
   dropBase.hidden = !rows.size;
+  named.hidden = !named.value && rows.size < MANY;
 }
 
 /** Upload files, a few at a time, each with a row in the list. */
@@ -185,7 +183,13 @@ function watch(documentId, row) {
   next();
 }
 
+function count() {
+  const running = [...rows.values()].filter((row) => row.dataset.watched).length;
+  left.textContent = running ? say("left", running) : "";
+}
+
 async function next() {
+  count();
   if (watching >= WATCHERS || !waiting.length) return;
   const { documentId, row } = waiting.shift();
   watching += 1;
@@ -247,5 +251,9 @@ async function forgetBase() {
 more.addEventListener("click", page);
 dropBase.addEventListener("click", forgetBase);
 byId("files").addEventListener("change", ({ target }) => { const files = [...target.files]; target.value = ""; add(files); });
+byId("choose-folder").addEventListener("click", () => byId("folder").click());
+byId("folder").addEventListener("change", ({ target }) => { const files = [...target.files].filter((file) => isMeant(file.webkitRelativePath)); target.value = ""; add(files); });
+named.addEventListener("input", show);
+bases.onChange(() => { named.value = ""; });
 byId("upload").addEventListener("submit", (event) => event.preventDefault());
 droppable(byId("documents-view"), add);
