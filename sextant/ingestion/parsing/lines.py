@@ -149,7 +149,14 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
         None if _MARK.match(line.text) else look
         for line, look in zip(
             lines,
-            _without_runs([_look(line, body, with_roman=with_roman) for line in lines]),
+            _without_runs(
+                [
+                    _look(line, body, above, with_roman=with_roman)
+                    for above, line in zip(
+                        ["", *(line.text for line in lines)], lines, strict=False
+                    )
+                ]
+            ),
             strict=True,
         )
     ]
@@ -220,7 +227,9 @@ def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
     return characters.most_common(1)[0][0] if characters else (0.0, False)
 
 
-def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _HeadingStyle | None:
+def _look(
+    line: Styled, body: tuple[float, bool], above: str, *, with_roman: bool
+) -> _HeadingStyle | None:
     if line.is_body or not could_be_heading(line.text):
         return None
     body_size, body_bold = body
@@ -228,7 +237,8 @@ def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _Headi
         return None
     rank = number_rank(line.text, with_roman=with_roman)
     larger = line.size >= body_size * LARGER if body_size else False
-    goes_on = line.text[:2].islower() and not _LETTERED.match(line.text)
+    is_middle = above and not above.endswith(_SENTENCE_END)
+    goes_on = is_middle and line.text[:2].islower() and not _LETTERED.match(line.text)
     bolder = line.bold and not body_bold and not goes_on
     if larger or bolder or is_strong(rank):
         return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)

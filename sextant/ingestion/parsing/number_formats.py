@@ -112,9 +112,8 @@ def _tokens(code: str) -> Iterator[_FormatToken]:
                 yield _FormatToken("literal", text)
             case "space":
                 yield _FormatToken("literal", " ")
-            case "bracket" if text.startswith("$"):  # a currency: `$€-407`
-                sign = text[1:].rpartition("-")[0] if "-" in text else text[1:]
-                yield _FormatToken("literal", sign)
+            case "bracket" if text.startswith("$"):  # a currency: `$€-407`, `$€-de-DE`
+                yield _FormatToken("literal", text[1:].partition("-")[0])
             case "bracket":  # `h` counts hours beyond a day, the rest shows nothing
                 is_elapsed = _ELAPSED.fullmatch(text)
                 yield _FormatToken("elapsed" if is_elapsed else "bracket", text.lower())

@@ -232,7 +232,7 @@ def _read_part(part: bytes) -> Any:  # noqa: ANN401 - of lxml, which ships no ty
 
     from sextant.ingestion.parsing.formats.opc import read_xml
 
-    root = read_xml(part, recover=True, huge=True)
+    root = read_xml(part, recover=True)
     if root is not None:
         etree.strip_elements(root, *_ASIDES, with_tail=False)
     return root

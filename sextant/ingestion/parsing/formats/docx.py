@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 
 from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import Block, Blocks, Paragraph, TextKind, lines_of
@@ -40,6 +41,7 @@ _PROPERTIES = {
     for name in ("w:sectPr", "w:sdtPr", "w:sdtEndPr", "w:tblPr", "w:tblGrid", "w:trPr", "w:tcPr")
 }
 _INNER_FORMATS = {FileType.HTML, FileType.MHTML, FileType.RTF, FileType.TXT, FileType.XML}
+_DEEPEST = 50  # tables inside each other; what lies deeper is read as its paragraphs
 _REFERENCES = (qn("w:headerReference"), qn("w:footerReference"))
 
 
@@ -167,6 +169,11 @@ class _StoryReader:
             self._anchored += blocks
 
     def _table(self, element: Element) -> Iterator[Block]:
+        around = islice(element.iterancestors(qn("w:tbl")), _DEEPEST, None)
+        if next(around, None) is not None:
+            for paragraph in element.iter(qn("w:p")):
+                yield from self._paragraph(paragraph)
+            return
         lines = [line for line in _inside(element, qn("w:tr")) if not self._is_deleted(line)]
         inner = [cell for line in lines for cell in _inside(line, qn("w:tc"))]
         filled = sum(next(cell.iter(*_SHOWN), None) is not None for cell in inner)

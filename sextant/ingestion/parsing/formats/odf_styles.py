@@ -24,7 +24,7 @@ class OdfPackage:
     def __init__(self, content: bytes, omissions: Omissions) -> None:
         self.omissions = omissions
         self._archive = Archive(content) if content.startswith(b"PK") else None
-        self._flat = read_xml(content, huge=True) if self._archive is None else None
+        self._flat = read_xml(content) if self._archive is None else None
 
     def main(self) -> Element:
         """Return the root of the part that holds the document; raises `FileBroken` where there is none."""

@@ -110,13 +110,13 @@ class Archive:
         except (KeyError, *DAMAGED):
             return None
 
-    def xml(self, name: str, *, huge: bool = True) -> Element | None:
+    def xml(self, name: str) -> Element | None:
         """Return a part's root element, of damaged XML with what can be read of it; None where it is missing."""
         content = self.read(name)
-        root = read_xml(content or b"", huge=huge)
+        root = read_xml(content or b"")
         if root is None and content is not None:
             self.damaged[name] = None
-            root = read_xml(content, recover=True, huge=huge)
+            root = read_xml(content, recover=True)
         return root
 
 
@@ -181,7 +181,7 @@ class PackagePart:
 
         A part that is there and cannot be read as a whole is added to the damaged ones of its package.
         """
-        root = self.package.xml(self.name, huge=False)
+        root = self.package.xml(self.name)
         # A part that was cut short may use an undeclared prefix, which `etree.QName` refuses.
         tag = root.tag.removeprefix("{") if root is not None else ""
         is_cut = self.name in self.package.damaged and not len(root if root is not None else ())
@@ -236,13 +236,12 @@ class PackagePart:
         }
 
 
-def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> Element | None:
+def read_xml(content: bytes, *, recover: bool = False) -> Element | None:
     """Return the root element; None where it is no XML. Entities stay what they are called.
 
     Args:
         content: of a part.
         recover: read what can be read of damaged XML.
-        huge: take texts of more than ten million characters; the caller has limited their size.
     """
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -250,7 +249,7 @@ def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> El
         remove_comments=True,
         remove_pis=True,
         recover=recover,
-        huge_tree=huge,
+        huge_tree=True,  # texts of ten million characters, 2,048 elements inside each other
     )
     try:
         return etree.fromstring(content, parser)

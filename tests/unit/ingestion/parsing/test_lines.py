@@ -107,10 +107,16 @@ class TestWhatIsNoHeading:
     def test_bold_words_that_go_on_with_a_sentence_are_none(self) -> None:
         texts = ("and more", "iPhone plans", "(a) Scope", "iv) 范围", "e-mail policy")
         bold = [Styled(text, 10, bold=True) for text in texts]
+        open_end = Styled(self.BODY.text.rstrip("."), 10)
 
-        levels = infer_levels([one for line in bold for one in (self.BODY, line)] + [self.BODY])
+        levels = infer_levels([one for line in bold for one in (open_end, line)] + [self.BODY])
 
         assert [level is not None for level in levels[1::2]] == [False, True, True, True, True]
+
+    def test_small_letters_below_a_full_stop_are_one(self) -> None:
+        lines = [self.BODY, Styled("opening hours", 10, bold=True), self.BODY]
+
+        assert infer_levels(lines) == [None, 1, None]
 
     def test_of_many_in_a_row_only_those_above_lower_ones_are(self) -> None:
         names = [Styled(name, 10, bold=True) for name in ("Ann Poe", "Bob Fry", "Cid Law")]

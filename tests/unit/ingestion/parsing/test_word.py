@@ -563,3 +563,11 @@ def test_a_document_inside_that_is_a_container_is_counted() -> None:
     parsed = parse('<w:altChunk r:id="r1"/>', {"r1": Related("aFChunk", "a.docx", word("<w:p/>"))})
     assert shown(parsed) == []
     assert "embedded document" in str(parsed.warnings[0])
+
+
+def test_tables_nested_deeper_than_any_reader_nests_keep_their_text() -> None:
+    nested = line(run("innermost"))
+    for _ in range(300):
+        nested = f"<w:tbl>{row(f'<w:tc>{nested}{line()}</w:tc>')}</w:tbl>"
+
+    assert shown(parse(nested + line(run("after")))) == ["innermost", "after"]
