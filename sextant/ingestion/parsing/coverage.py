@@ -1,30 +1,89 @@
 """Measure how much of a file's text is stored, and warn where it is too little.
 
-The text that is stored is compared with a second count of the file (`recount`), letter by letter and digit by digit:
-order, line breaks, hyphens and spaces, which a parser changes with reason, make no difference.
+The text that is stored is compared with a second count of the file, letter by letter and digit by digit: order, line
+breaks, hyphens and spaces, which a parser changes with reason, make no difference. That count reads the file as plainly
+as possible, and independently of its parser: it knows no order, tables or headings, so that text is missed however a
+parser loses it.
 """
 
 from __future__ import annotations
 
+import json
+import posixpath
 import re
+import zipfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
+from html import escape, unescape
+from io import BytesIO
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from sextant.domain.documents import Coverage
+from sextant.domain.errors import FileTypeUnknown
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table, texts_of
 from sextant.ingestion.parsing.detect import FileType
-from sextant.ingestion.parsing.recount import SourcePart, recount
+from sextant.ingestion.parsing.encodings import charset_of_page, decode
+from sextant.ingestion.parsing.limits import DAMAGED
 from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
 from sextant.text.characters import normalise
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 _TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
 _LEAST_MISSING = 40  # letters and digits
 _LOST = 0.5  # of the words of a part
 _NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
 _WORD = re.compile(r"[^\W_]{2,}")
+_WRITTEN = re.compile(
+    r"word/(?:document\d*|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml|ppt/(?:slides|notesSlides)/[^/]+\.xml"
+)
+_DRAWN = re.compile(r"(?:word|ppt|xl)/(?:charts/chart|diagrams/data)[^/]*\.xml")
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_STRINGS = re.compile(r"xl/sharedStrings\.xml", re.IGNORECASE)
+_ODF_CONTENT = re.compile(r"content\.xml")
+# Not the document's text: what is there for older programs, how ideographs are read, comments, what was deleted.
+_ASIDES = (
+    "{*}Fallback",
+    "{*}rPh",
+    "{*}annotation",
+    "{*}tracked-changes",
+    "{*}binary-data",
+    "{*}meta",
+)
+_TAG = re.compile(r"<[^<>]*>")
+_XML_ASIDE = re.compile(
+    r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|\]\]>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", re.DOTALL
+)
+_CHAPTER = re.compile(r".*\.(?:xhtml|html?|xml)")
+_CONTENTS_PAGE = re.compile(
+    r"<nav\b|<ncx\b|<container\b|<encryption\b|<package\b|<(?:\w+:)?rights\b"
+)
+# What Markdown says to a program: addresses with their titles, front matter, classes of boxes and headings.
+_LINK_TARGET = re.compile(
+    r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\{[^{}]*\})"
+    r"|^ {0,3}\[[^\]]+\]: [^\n]*$|^---$.{0,2000}?^---$|^:{3,}[^\n]*$|\{[#.][^{}]*\}",
+    re.MULTILINE | re.DOTALL,
+)
+_CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+_UNSEEN = ["script", "style", "template", "head", "svg"]
+
+
+@dataclass(frozen=True, slots=True)
+class _SourcePart:
+    """The text of a part of a file, and how many cells of it hold a number.
+
+    `name`: a page or slide by its number, any other part by its name; "" for the whole file.
+    """
+
+    name: str | int
+    text: str
+    numbers: int = 0
 
 
 def measure_coverage(
@@ -40,8 +99,8 @@ def measure_coverage(
     """
     omissions = blocks.omissions or Omissions()
     left_out = omissions.left_out
-    pages = [SourcePart(number, text) for number, text in blocks.page_texts.items()]
-    parts = pages or recount(content, file_type)
+    pages = [_SourcePart(number, text) for number, text in blocks.page_texts.items()]
+    parts = pages or _recount(content, file_type)
     found, missing = None, 0
     if parts is not None:
         count_letters = partial(_tally, numbers=file_type is not FileType.XLSX)
@@ -105,7 +164,7 @@ def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
     return tally
 
 
-def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
+def _lost_parts(parts: Sequence[_SourcePart], text: str) -> list[str | int]:
     """Return the names of parts that are mostly missing, judged by the words that no other part has."""
     words = [set(_WORD.findall(normalise(part.text))) for part in parts]
     parts_of = Counter(chain.from_iterable(words))
@@ -119,3 +178,195 @@ def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
 
 def _percent(part: int, whole: int) -> int:
     return max(round(100 * part / whole), 1)
+
+
+def _recount(content: bytes, file_type: FileType) -> list[_SourcePart] | None:
+    """Return the text of a file by parts; None where its format has no second way to read it.
+
+    What is damaged is passed over, as the parser says so: a second count never costs the file.
+    """
+    if (read := _READERS.get(file_type)) is None:
+        return None
+    try:
+        found = read(content)
+        parts = [_SourcePart("", found)] if isinstance(found, str) else found
+        return [part for part in parts if part.text or part.numbers]
+    except Exception:  # noqa: BLE001 - readers of damaged files raise anything
+        return None
+
+
+def _office(content: bytes) -> Iterator[_SourcePart]:
+    for name, root in _xml_parts(content, _WRITTEN, _DRAWN):
+        if _DRAWN.match(name):  # each series of a chart names its categories again
+            texts = (one.text or "" for one in root.iter("{*}t", "{*}v"))
+            words = dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))
+            yield _SourcePart(name, " ".join(words))
+        else:
+            yield _SourcePart(name, _runs(root))
+
+
+def _xlsx(content: bytes) -> Iterator[_SourcePart]:
+    shared = [_runs(one) for _, root in _xml_parts(content, _STRINGS) for one in root.iter("{*}si")]
+    for name, root in _xml_parts(content, _SHEET):
+        words, numbers = list[str](), 0
+        for cell in root.iter("{*}c"):
+            kind, value = cell.get("t", "n"), cell.findtext("{*}v") or ""
+            if kind == "s" and value.isdigit() and int(value) < len(shared):
+                words.append(shared[int(value)])
+            elif kind == "inlineStr":
+                words.append(_runs(cell))
+            elif kind == "str":
+                words.append(value)
+            elif kind in {"n", "d"}:
+                numbers += bool(value.strip("0."))  # a nought may be shown as a dash, or not at all
+        yield _SourcePart(name, " ".join(words), numbers)
+
+
+def _json(content: bytes) -> str:
+    text = decode(content).text
+    try:
+        values = [json.loads(text, parse_int=str, parse_float=str)]
+    except ValueError:
+        lines = [line for line in text.split("\n") if line.strip()]
+        values = [json.loads(line, parse_int=str, parse_float=str) for line in lines]
+    names, found, todo = dict[str, None](), list[str](), values
+    while todo:
+        value: Any = todo.pop()
+        if isinstance(value, dict):
+            filled = {str(name): one for name, one in value.items() if one or one == 0}
+            names.update(dict.fromkeys(filled))
+            todo.extend(filled.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+        elif isinstance(value, str):
+            found.append(value)
+    return " ".join([*names, *found])
+
+
+def _odf(content: bytes) -> Iterator[_SourcePart]:
+    packed = content.startswith(b"PK")
+    documents = _xml_parts(content, _ODF_CONTENT) if packed else [("", _read_part(content))]
+    for _, root in documents:
+        for body in root.iterchildren("{*}body"):
+            yield _SourcePart("", " ".join(body.itertext()))
+
+
+def _epub(content: bytes) -> Iterator[_SourcePart]:
+    for name, chapter in _parts(content, _CHAPTER):
+        with suppress(FileTypeUnknown):
+            page = decode(chapter).text
+            is_page = "<html" in page or not name.endswith(".xml")
+            if is_page and not _CONTENTS_PAGE.search(page):
+                yield _SourcePart(name, _html_text(page))
+
+
+def _xml(content: bytes) -> str:
+    text = unescape(_TAG.sub(" ", _XML_ASIDE.sub(" ", decode(content).text)))
+    return _html_text(text)  # feeds hold HTML as text
+
+
+def _ipynb(content: bytes) -> Iterator[_SourcePart]:
+    book = json.loads(decode(content).text)
+    sheets = book.get("worksheets") or [book]
+    for number, cell in enumerate((one for sheet in sheets for one in sheet.get("cells", ())), 1):
+        source = cell.get("source", cell.get("input", ""))
+        text = source if isinstance(source, str) else "".join(source)
+        is_marked = cell.get("cell_type") == "markdown"
+        yield _SourcePart(f"cell {number}", _marked_text(text) if is_marked else text)
+
+
+def _eml(content: bytes) -> Iterator[_SourcePart]:
+    from sextant.ingestion.parsing.formats.eml import parse_mime  # few files are mail
+
+    yield from _message(parse_mime(content))
+
+
+def _msg(content: bytes) -> Iterator[_SourcePart]:
+    from sextant.ingestion.parsing.formats.msg import parse_tree
+
+    yield from _message(parse_tree(content))
+
+
+def _message(part: Message) -> Iterator[_SourcePart]:
+    """Yield the text parts of a message; of alternatives the shortest that says most of it."""
+    kind, inner = part.get_content_type(), part.get_payload()
+    if isinstance(inner, list):
+        each = [list(_message(one)) for one in inner if not isinstance(one, str)]
+        if kind == "multipart/alternative":
+            sizes = [sum(len(one.text) for one in parts) for parts in each]
+            whole = [at for at, size in enumerate(sizes) if 2 * size >= max(sizes)]
+            each = [each[at] for at in sorted(whole, key=sizes.__getitem__)[:1]]
+        for parts in each:
+            yield from parts
+    elif kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
+        payload = part.get_payload(decode=True)
+        text = decode(payload if isinstance(payload, bytes) else b"", part.get_content_charset())
+        yield _SourcePart("", _html_text(text.text) if kind == "text/html" else text.text)
+
+
+def _marked_text(text: str) -> str:
+    """Return the words of Markdown, without what a link or a tag says to a program."""
+    return _html_text(_CODE.sub(lambda code: escape(code[0]), _LINK_TARGET.sub("", text)))
+
+
+def _html_text(text: str) -> str:
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser(text)
+    tree.strip_tags(_UNSEEN)
+    return tree.body.text(separator=" ") if tree.body else ""
+
+
+def _parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the parts of a package whose names match."""
+    with zipfile.ZipFile(BytesIO(content)) as package:
+        for entry in package.namelist():
+            name = posixpath.normpath(entry.replace("\\", "/").lstrip("/"))
+            if any(pattern.fullmatch(name) for pattern in patterns):
+                with suppress(*DAMAGED):
+                    yield name, package.read(entry)
+
+
+def _xml_parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the root elements of such parts."""
+    for name, part in _parts(content, *patterns):
+        if (root := _read_part(part)) is not None:
+            yield name, root
+
+
+def _read_part(part: bytes) -> Any:  # noqa: ANN401 - of lxml, which ships no types
+    """Return the root element of what can be read of a part, without what is no text of the document."""
+    from lxml import etree  # only packages need it
+
+    from sextant.ingestion.parsing.formats.opc import read_xml
+
+    root = read_xml(part, recover=True)
+    if root is not None:
+        etree.strip_elements(root, *_ASIDES, with_tail=False)
+    return root
+
+
+def _runs(element: Any) -> str:  # noqa: ANN401 - of lxml
+    """Return the text of the runs of all Office formats (`w:t`, `a:t`, `m:t`, `t`), deleted ones too."""
+    return " ".join(run.text or "" for run in element.iter("{*}t", "{*}delText"))
+
+
+_READERS: Mapping[FileType, Callable[[bytes], str | Iterator[_SourcePart]]] = {
+    FileType.HTML: lambda content: _html_text(decode(content, charset_of_page(content)).text),
+    FileType.TXT: lambda content: decode(content).text,
+    FileType.CSV: lambda content: decode(content).text,
+    FileType.MARKDOWN: lambda content: _marked_text(decode(content).text),
+    FileType.JSON: _json,
+    FileType.XML: _xml,
+    FileType.DOCX: _office,
+    FileType.PPTX: _office,
+    FileType.XLSX: _xlsx,
+    FileType.EML: _eml,
+    FileType.MHTML: _eml,
+    FileType.MSG: _msg,
+    FileType.ODT: _odf,
+    FileType.ODS: _odf,
+    FileType.ODP: _odf,
+    FileType.EPUB: _epub,
+    FileType.IPYNB: _ipynb,
+}

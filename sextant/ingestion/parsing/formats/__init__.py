@@ -19,6 +19,7 @@ _PARSERS = {
     FileType.ODS: ("odf", "parse"),
     FileType.ODP: ("odf", "parse"),
     FileType.MHTML: ("eml", "parse_web_archive"),
+    FileType.IMAGE: ("scans", "parse"),
 }
 
 

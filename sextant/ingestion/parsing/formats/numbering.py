@@ -140,37 +140,6 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if number // 10 % 10 == 1 else ending}"
 
 
-def _cardinal_text(number: int) -> str:
-    hundreds, rest = divmod(number, 100)
-    if hundreds > 9:
-        return str(number)
-    words = [f"{_ONES[hundreds]} hundred"] if hundreds else []
-    if 0 < rest < 20:
-        words.append(_ONES[rest])
-    elif rest:
-        words.append("-".join(filter(None, (_TENS[rest // 10 - 2], _ONES[rest % 10]))))
-    return " ".join(words).capitalize()
-
-
-def _ordinal_text(number: int) -> str:
-    start, last = re.fullmatch(r"(.*?)(\w+)", _cardinal_text(number)).groups()  # type: ignore[union-attr]
-    if last.isdigit():
-        return _ordinal(number)
-    ordinal = (
-        _ORDINALS.get(last.lower()) or f"{last.removesuffix('y')}{'ie' * last.endswith('y')}th"
-    )
-    return f"{start}{ordinal}" if start else ordinal.capitalize()
-
-
-_ONES = (
-    "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS = {
-    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
-    "twelve": "twelfth",
-}  # fmt: skip
 _RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
 _HAN, _HAN_DIGITS = _counting("零一二三四五六七八九", "十百千"), _in_digits("〇一二三四五六七八九")
 _STYLES: Mapping[str, _Writing] = {
@@ -181,8 +150,6 @@ _STYLES: Mapping[str, _Writing] = {
     **dict.fromkeys(("i", "lowerRoman"), lambda number: _roman(number).lower()),
     **dict.fromkeys(("I", "upperRoman"), _roman),
     **dict.fromkeys(("1st", "ordinal"), _ordinal),
-    **dict.fromkeys(("One", "cardinalText"), _cardinal_text),
-    **dict.fromkeys(("First", "ordinalText"), _ordinal_text),
     "decimalZero": lambda number: f"{number:02}",
     "numberInDash": lambda number: f"- {number} -",
     "hex": lambda number: f"{number:X}",

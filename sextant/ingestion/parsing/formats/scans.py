@@ -1,4 +1,7 @@
-"""Turn lines read by OCR into lines of PDF pages, so that columns, paragraphs and headings are found in the same way."""
+"""Read scanned pages and image files: their text as OCR finds it, and descriptions by the vision model.
+
+Lines read by OCR become lines of PDF pages, so that columns, paragraphs and headings are found in the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from sextant.ingestion.parsing.blocks import Word, texts_of
+from sextant.domain.errors import FileUnsafe
+from sextant.ingestion.parsing.blocks import Blocks, Image, Word, texts_of
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BOXED,
     PdfBox,
@@ -24,6 +28,56 @@ from sextant.ingestion.parsing.structure import Omissions
 _SHA256 = 64  # characters
 _LETTERS = 0.8  # of a line's height: the size of its letters
 _DESCENT = 0.2  # of a line's height, below which its letters do not stand
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read a PNG, JPEG, WebP, GIF, BMP or TIFF.
+
+    Raises:
+        FileRejected: it is too large, damaged, or an animation.
+    """
+    from sextant.ingestion.parsing.formats.pdf import lay_out
+    from sextant.models.chat.pictures import (  # few files are images
+        PictureLimits,
+        as_jpeg,
+        count_pages,
+        decode_page,
+        is_scan,
+        read_picture,
+    )
+
+    bounds = PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)
+    if is_scan(content):
+        bounds = PictureLimits(limits.file_bytes, limits.image_pixels, limits.image_edge)
+        pages = count_pages(content, bounds)
+        if pages > limits.pdf_pages:
+            raise FileUnsafe(
+                f"The TIFF has {pages:,} pages; the limit is {limits.pdf_pages:,}.",
+                next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
+            )
+    else:
+        # It says what is wrong with it; elsewhere such an image is left out.
+        read_picture(content, bounds)
+        pages = 1
+    scans = scanned_pages(limits)
+    omissions = Omissions()
+    frames = [frame_of(page) for page in scans.values()]
+    blocks, warnings = lay_out(list(lines_of(scans).values()), frames, omissions)
+    if limits.describes and limits.images and not is_scan(content):
+        blocks.append(Image(content, is_read=limits.reads))
+    elif limits.describes and limits.images:
+        for page in range(1, min(pages, limits.images) + 1):
+            jpeg = as_jpeg(decode_page(content, page, bounds))
+            blocks.append(Image(jpeg, page=page, is_read=limits.reads))
+    unread = [page for page in range(1, pages + 1) if limits.reads and page not in scans]
+    return Blocks(
+        blocks,
+        page_count=pages if is_scan(content) or scans else None,
+        warnings=warnings,
+        omissions=omissions,
+        ocr_pages=frozenset(scans),
+        unread_pages=tuple(unread),
+    )
 
 
 def scanned_pages(limits: Limits) -> dict[int, OcrPage]:

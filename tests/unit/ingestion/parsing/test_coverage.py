@@ -17,7 +17,8 @@ import pytest
 
 from sextant.domain.documents import Coverage
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.ingestion.parsing import child, recount
+from sextant.ingestion.parsing import child
+from sextant.ingestion.parsing import coverage as coverage_module
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.draft import from_wire, to_wire
@@ -279,7 +280,7 @@ def test_a_second_count_that_fails_costs_nothing(monkeypatch: pytest.MonkeyPatch
     def fail(_: bytes) -> str:
         raise KeyError
 
-    monkeypatch.setattr(recount, "_WHOLE", {FileType.TXT: fail})
+    monkeypatch.setattr(coverage_module, "_READERS", {FileType.TXT: fail})
 
     coverage, warnings = coverage_of(FILES["a.txt"](), "a.txt")
 
