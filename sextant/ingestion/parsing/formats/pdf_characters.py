@@ -10,6 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import sub
+from statistics import median
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -22,7 +24,8 @@ from sextant.ingestion.parsing.lines import is_monospaced
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
-_ANGLES_ASKED = 20  # letters of a page, whether they stand upright
+_ASKED = 20  # characters of a page
+_BLANK_CHARACTER = re.compile("(?<=[a-z]) (?=[a-z])")
 _NAME_BYTES = 128
 # Accents that old fonts have as characters of their own, drawn over a letter, and as Unicode combines them.
 _ACCENTS = dict(
@@ -63,6 +66,10 @@ _font_info = bind(raw.FPDFText_GetFontInfo)
 _matrix_of = bind(raw.FPDFText_GetMatrix)
 _origin_of = bind(raw.FPDFText_GetCharOrigin)
 _two_boxes = struct.Struct("8f").unpack_from
+_FEWEST, _MOST = 5, 64  # letters of a word in which blanks may be missing
+_boxes_of_word = struct.Struct(f"{4 * _MOST}f").unpack_from
+_BLANK = 0.12  # of the letters' size: a gap where a blank is meant, at least
+_EVEN = 0.5  # of that gap: the usual one between letters of the same word, at most
 
 
 class Characters:
@@ -73,6 +80,9 @@ class Characters:
         self._boxes, self._matrix = (raw.FS_RECTF * 2)(), raw.FS_MATRIX()
         self._first = ctypes.byref(self._boxes)
         self._second = ctypes.byref(self._boxes, ctypes.sizeof(raw.FS_RECTF))
+        self._word = (raw.FS_RECTF * _MOST)()
+        size = ctypes.sizeof(raw.FS_RECTF)
+        self._letters = [ctypes.byref(self._word, at * size) for at in range(_MOST)]
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
 
@@ -81,6 +91,37 @@ class Characters:
         _loose_box(self._text, first, self._first)
         _loose_box(self._text, last, self._second)
         return _two_boxes(self._boxes)
+
+    def has_own_blanks(self, text: str) -> bool:
+        """Return whether a page has all of its blanks as characters, so that PDFium needs to find none."""
+        blanks = [found.start() for found in _BLANK_CHARACTER.finditer(text)]
+        sample = blanks[:: max(len(blanks) // _ASKED, 1)]
+        return not any(raw.FPDFText_IsGenerated(self._text, at) == 1 for at in sample)
+
+    def find_gaps(self, word: str, start: int) -> list[int]:
+        """Return the letters of a word before which a blank is missing, as PDFium overlooks narrow ones.
+
+        Text that is set wide has gaps everywhere, and they mean nothing.
+        """
+        count = len(word)
+        if not _FEWEST <= count <= _MOST:
+            return []
+        page, read = self._text, _loose_box
+        for at, letter in enumerate(self._letters[:count], start):
+            read(page, at, letter)
+        sides = _boxes_of_word(self._word)
+        gaps = [*map(sub, sides[4 : 4 * count : 4], sides[2 : 4 * count : 4])]
+        widest = max(gaps)
+        if widest < _BLANK * (sides[1] - sides[3]) / 2:  # as nearly always
+            return []
+        least = _BLANK * self.look(start)[0]
+        if widest < least or abs(median(gaps)) > _EVEN * widest:
+            return []
+        return [
+            start + at + 1
+            for at, gap in enumerate(gaps)
+            if gap >= least and word[at].isalpha() and word[at + 1].isalpha()
+        ]
 
     def box(self, index: int) -> PdfBox | None:
         """Return where a character stands."""
@@ -189,7 +230,7 @@ def angle_of_text(text: pdfium.PdfTextPage) -> int:
     count = text.count_chars()
     angles = Counter(
         round(math.degrees(raw.FPDFText_GetCharAngle(text, index))) % 360
-        for index in range(0, count, max(count // _ANGLES_ASKED, 1))
+        for index in range(0, count, max(count // _ASKED, 1))
     )
     angle, number = next(iter(angles.most_common(1)), (0, 0))
     return 360 - angle if angle in {90, 270} and 2 * number > angles.total() else 0

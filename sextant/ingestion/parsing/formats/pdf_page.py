@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
@@ -106,6 +106,7 @@ class Page:
         self._chars = Characters(self._text)
         self._is_recognised = is_invisible(self._text)
         self._spans, self._starts = list[WordSpan](), list[int]()  # of each word
+        self._unspaced = list[int]()  # characters before which a blank is missing
         self._shiftable = list[int]()  # characters that may be raised or lowered
         self._shown_starts, self._shown = list[int](), list[Word]()
         self._words_of = dict[PdfLine, list[PdfWord]]()
@@ -255,8 +256,7 @@ class Page:
     def _find_words(self, text: str, plain: str) -> None:
         """Note the place and the box of each word."""
         number, find_sides = self.number, self._chars.find_sides
-        for found in BOXED.finditer(text):
-            start, end = found.span()
+        for start, end in self._word_spans(text):
             left, high, right, low, left2, high2, right2, low2 = find_sides(start, end - 1)
             left = left if left < left2 else left2
             bottom = low if low < low2 else low2
@@ -270,6 +270,16 @@ class Page:
                 word = plain[start:end].replace(FILLER, "")
                 self._shown.append(Word(word, number, x0, y0, x1, y1))
         self._spans.append((0.0, 0, 0.0, 0.0, 0.0, 0.0, 0.0))  # behind the last word
+
+    def _word_spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the first character of each word and the one behind it."""
+        find_gaps = self._chars.find_gaps
+        is_sure = self._is_recognised or self._chars.has_own_blanks(text)
+        for found in BOXED.finditer(text):
+            start, end = found.span()
+            gaps = [] if is_sure else find_gaps(found[0], start)
+            self._unspaced += gaps
+            yield from pairwise([start, *gaps, end])
 
     def _words_in(self, start: int, end: int) -> Sequence[Word]:
         """Return the words that begin within these characters."""
@@ -379,9 +389,12 @@ class Page:
         words = text[start:end].strip()
         if words:
             first = text.index(words, start)
-            last = first + len(words)
-            shown = self._words_in(first, last)
-            yield TextRun(first, last, words, space=first > start, words=shown)
+            last, places = first + len(words), self._unspaced
+            gaps = places[bisect_right(places, first) : bisect_left(places, last)]
+            for begin, behind in pairwise([first, *gaps, last]):
+                shown = self._words_in(begin, behind)
+                space = begin > start
+                yield TextRun(begin, behind, text[begin:behind], space=space, words=shown)
 
     def _is_leftward(self, text: str, start: int, end: int) -> bool:
         return self._has_leftward and _LEFTWARD.search(text, start, end) is not None

@@ -432,6 +432,20 @@ class TestRaised:
         upright = [PdfText(300, 400, "l´age d´or", angle=90), *lines(["It lasted for years."], 600)]
         assert "l´age d´or" in prose(read([upright]))
 
+    def test_a_narrow_gap_between_words_is_a_blank_and_letters_set_wide_are_a_word(self) -> None:
+        words = [
+            PdfText(70, 700, "harbour"),
+            PdfText(109.3, 700, "master"),
+            PdfText(146.3, 700, "waits"),
+        ]
+        assert prose(read([words])) == ["harbour master waits"]
+
+        places = (70, 77.5, 85, 90.1, 97.6, 105.1, 112.6, 120.9)
+        wide = [
+            PdfText(x, 700, text) for x, text in zip(places, [*"harbour", "waits"], strict=True)
+        ]
+        assert prose(read([wide])) == ["harbour waits"]
+
     def test_a_mark_at_the_end_of_a_line_keeps_the_words_apart(self) -> None:
         first = "The delta grew by more than forty square kilometres in a year"
         page = [
