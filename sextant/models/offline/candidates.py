@@ -51,7 +51,7 @@ class Sentence:
     @property
     def meaning(self) -> str:
         """The text whose meaning is compared: a row stands under the head of its table."""
-        return f"{self.heading}\n{self.text}" if self.heading else self.text
+        return f"{self.heading}\n{self.text}" if self.heading and is_row(self.text) else self.text
 
 
 def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Sentence]:
@@ -92,14 +92,24 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
 
 
 def find_label(text: str, start: int) -> tuple[int, int]:
-    """Return where the item stands that an indented one belongs to; an empty span for other sentences."""
+    """Return where that stands which an item belongs to, an empty span for other sentences.
+
+    That is the item which it is indented below, or the sentence before its list where that ends with a colon.
+    """
     begin = text.rfind("\n", 0, start) + 1
-    if not (depth := _measure_indent(text[begin:start])):
-        return 0, 0
-    lines = list(_LINE.finditer(text, 0, begin))[::-1]
-    above = next((line for line in lines if _measure_indent(line[0]) < depth), None)
-    mark = above and _MARK.match(above[0])
-    return (above.start() + mark.end(), above.end()) if above and mark else (0, 0)
+    depth, is_item = _measure_indent(text[begin:start]), _MARK.match(text, begin)
+    lines = list(_LINE.finditer(text, 0, begin))[::-1] if depth or is_item else ()
+    for line in lines:
+        mark = _MARK.match(line[0])
+        if _measure_indent(line[0]) >= depth + bool(is_item and not mark):
+            continue
+        if mark:
+            return line.start() + mark.end(), line.end()
+        if not is_item or not _INTRODUCES.search(line[0]):
+            break
+        last = list(sentence_spans(line[0]))[-1]
+        return line.start() + last[0], line.start() + last[1]
+    return 0, 0
 
 
 def _measure_indent(line: str) -> int:

@@ -115,7 +115,7 @@ def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tu
         if kind not in ENGLISH_STOP_WORDS:
             other = "[a-z]" if mark.isalpha() else r"\d+(?:\.\d+)*"
             yield (
-                _as_mark(mark, passages),
+                rf"(?<![\w.]){re.escape(mark)}(?!\w)",
                 rf"\b(?<!above )(?<!below )(?<!from ){kind} {other}(?![\w.]){_BOUND}",
             )
     yield from _find_names_of_series(plain)
@@ -149,14 +149,6 @@ def _find_names_of_series(plain: str) -> Iterator[tuple[str, str]]:
                 for name in words:
                     if name[0] == word and re.fullmatch(r"[\u4e00-\u9fff]{1,2}", name[1:]):
                         yield rf"{name}|{word}[边侧面部方]", f"[{han}]{name[1:]}"
-
-
-def _as_mark(mark: str, passages: Sequence[RetrievedItem]) -> str:
-    """Return a pattern of a mark: of 2.5 itself, not 2.5.1, where it stands itself in the passages or above them."""
-    loose = rf"(?<![\w.]){re.escape(mark)}(?!\w)"
-    exact = rf"{loose}(?!\.\d)"
-    texts = (f"{section_of(passage)}\n{passage.text}" for passage in passages)
-    return exact if any(re.search(exact, plain_of(text)) for text in texts) else loose
 
 
 # Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.
@@ -252,12 +244,16 @@ def _measure_polarity(
 
     A denial tells them with the whole sentence ("opens without a badge"), anything else with its best clause.
     """
-    parts = complete_clauses(simplify(sentence))
-    shared = [len(paraphrases.read_terms(part) & wanted) for part in parts]
-    denied = [share for part, share in zip(parts, shared, strict=True) if share and negates(part)]
-    plain = [share for part, share in zip(parts, shared, strict=True) if not negates(part)]
-    same, opposite = (sum(shared) * bool(denied), max(plain, default=0))
-    return (same, opposite) if is_denied else (opposite, max(denied, default=0))
+    parts = [
+        (paraphrases.read_terms(part) & wanted, negates(part))
+        for part in complete_clauses(simplify(sentence))
+    ]
+    denied = max((len(terms) for terms, is_negated in parts if is_negated), default=0)
+    plain = max((len(terms) for terms, is_negated in parts if not is_negated), default=0)
+    if not is_denied:
+        return plain, denied
+    whole = frozenset[str]().union(*(terms for terms, _ in parts))
+    return len(whole) if denied else 0, plain
 
 
 def _is_plain(text: str) -> bool:

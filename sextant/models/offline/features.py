@@ -21,6 +21,7 @@ import numpy.typing as npt
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.candidates import Sentence, introduces
 from sextant.models.offline.passages import (
+    is_row,
     names_above,
     table_heads,
     titles_above,
@@ -174,9 +175,13 @@ class Evidence:
     def _measure(self, index: int) -> Mapping[str, float]:
         sentence = self.sentences[index]
         source, heading = sentence.source, self._headings[sentence.source]
-        # A row says nothing without the head of its table.
-        present = sentence.terms | self._heads[index]
         heading |= self._find_question_above(index)
+        # A row says nothing without the head of its table.
+        present = sentence.terms
+        if is_row(sentence.text):
+            present |= self._heads[index]
+        else:
+            heading |= self._heads[index]
         said = _read_value(sentence.text) or sentence.terms
         around = (self._neighbour(index, index + step) for step in (-1, 1))
         return {

@@ -268,3 +268,15 @@ def test_a_row_is_named_by_its_words_and_what_is_said_elsewhere_stays() -> None:
     note = "Rafts are free."
     told = complete(f"{table}\n{note}", rows[1], note, question="What do all 12 vessels pay?")
     assert told == [*rows, "sum | 590", note]
+
+
+async def test_the_introduction_of_a_list_tells_its_items_apart() -> None:
+    passage = item(
+        "Videos:\n- MP4, MOV\n- Largest file: 500 MB\n\nDocuments:\n- PDF, DOCX\n- Largest file: 50 MB"
+    )
+    for kind, answer in (("videos", "500 MB"), ("documents", "50 MB")):
+        found = await ExtractiveAnswerer().extract(
+            f"How large may the file be of {kind}?", [passage], language="en"
+        )
+        label, best = (one.sentence for one in found.quotations[:2])
+        assert (label, best) == (f"{kind.capitalize()}:", f"Largest file: {answer}")

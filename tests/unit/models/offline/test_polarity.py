@@ -109,3 +109,12 @@ async def test_an_exception_is_kept() -> None:
     )
 
     assert only in found
+
+
+async def test_a_denial_is_no_answer_for_repeating_its_subject() -> None:
+    kept = "年假应在当年内使用完毕，特殊情况可顺延至次年三月底。"
+    other = "事假一般不超过三天，特殊情况除外。"
+
+    found = await quote("没休完的年假可以留到什么时候？", f"{other}{kept}", language="zh")
+
+    assert found[0] == kept
