@@ -83,6 +83,7 @@ class CitedText:
         self._line = ""
         self._fenced = False
         self._was_row = False
+        self._head = ""  # the names of the columns of the last table
         self._sentence = DraftSentence()
         self._emitted = 0  # characters of the sentence
         self._searched = 0
@@ -286,10 +287,10 @@ class CitedText:
             place = max(emitted, len(text.rstrip().rstrip("| \t")))
         yield from self._emit(text[emitted:place])
         before = self.finished[-1].text if self.finished else ""
+        is_head = not self._fenced and is_head_row(text, before)
+        self._head = text if is_head and terms_of(text) else self._head
         verdict, found = self._judge.judge(
-            sentence,
-            is_head=not self._fenced and is_head_row(text, before),
-            opens=not self._has_stated,
+            sentence, is_head=is_head, head=self._head, opens=not self._has_stated
         )
         at = place
         for index, quote in found.items():

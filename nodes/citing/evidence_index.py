@@ -112,6 +112,7 @@ class EvidenceIndex:
         self.question = question
         self.asked = terms_of(question)
         self.asked_values = tuple(one.value for one in normalise_values(question))
+        self._asked_items = [set(terms_of(item)) for item in _LISTED.split(question)]
         self._frequencies: dict[str, int] = {}
 
     @cached_property
@@ -161,6 +162,13 @@ class EvidenceIndex:
                 facts.append(StatedFact(text, terms, new, unasked))
         telling = [fact for fact in facts if fact.new or fact.values]
         return telling or facts
+
+    def find_other_items(self, fact: StatedFact) -> set[str]:
+        """Return the terms of what the question lists beside what a fact is about: B of "What do A and B cost?" for "A: 5"."""
+        own = [item for item in self._asked_items if not item.isdisjoint(fact.terms)]
+        if not own:
+            return set()
+        return set[str]().union(*self._asked_items).difference(*own)
 
     def is_asked(self, term: str) -> bool:
         """Return whether the question has a term, or a longer word that begins with it: suppliers for supplies, 药 for 药物."""

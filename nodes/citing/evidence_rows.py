@@ -18,6 +18,8 @@ ROW = re.compile(r"\s*\|")
 _RULE_ROW = re.compile(r"[\s|:-]+")
 _SHORT_CELL = 40
 _YEARS = (1900, 2100)
+# 收入（亿元）, Price (EUR)
+_UNIT_OF_HEAD = re.compile(r"[(（]([^()（）]{1,20})[)）]\s*\Z")
 
 
 def cut_rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
@@ -180,4 +182,25 @@ def _measures(cell: str) -> bool:
     return any(
         not value.date and (value.unit or not _YEARS[0] <= value.number <= _YEARS[1])
         for value in numbers_in(cell)
+    )
+
+
+def with_units_of_head(row: str, head: str) -> str:
+    """Return a row of an answer's table whose bare numbers have the units of their columns: 18.2亿元 below 收入（亿元）."""
+    cells, names = _cells(row), _cells(head)
+    if not ROW.match(row) or len(cells) != len(names):
+        return row
+    units = [_UNIT_OF_HEAD.search(name) for name in names]
+    told = [
+        f"{cell}{' ' * unit[1].isascii()}{unit[1]}" if unit and _is_bare(cell) else cell
+        for cell, unit in zip(cells, units, strict=True)
+    ]
+    return f"| {' | '.join(told)} |"
+
+
+def _is_bare(cell: str) -> bool:
+    return (
+        bool(numbers_in(cell))
+        and not any(one.unit for one in numbers_in(cell))
+        and not terms_of(cell)
     )

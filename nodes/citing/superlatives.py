@@ -36,6 +36,9 @@ class Superlative:
         }
         self._rank = next((int(sense) for _, kind, sense in found if kind == "nth"), 1)
 
+    def __bool__(self) -> bool:
+        return bool(self._words)
+
     def is_missed(
         self,
         values: Collection[TextValue],

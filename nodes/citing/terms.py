@@ -18,7 +18,7 @@ from sextant.text.stopwords import (
 )
 from sextant.text.units import WEEKDAY, TextValue
 from sextant.text.values import normalise_values
-from sextant.text.word_forms import american, name_synonyms, stem
+from sextant.text.word_forms import american, name_synonyms, same_sides, stem
 
 CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.
@@ -30,7 +30,7 @@ _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
 # Words about the answer or its sources, and words that say little.
 _FILLER_EN_WORDS = """
-answer according passage document text source state mention provide describe follow include list note
+answer according passage document text source state mention provide describe follow include prof dr mr mrs ms list note
 information question based context overall respectively specifically currently able also need must required
 allow allowed permitted forbidden prohibited banned per least most go went gone take taken come came down still already however since until till
 """
@@ -40,7 +40,7 @@ _FILLER_ZH_WORDS = """
 一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 目前 情况 进行 属于 主要 分为
 每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
 不要 允许 准许 准 禁止 严禁 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
-已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日 自 曾
+较 比 已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日 自 曾
 """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 # The segmenter joins pronouns with the next word.
@@ -91,7 +91,11 @@ def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(signs)
 
 
+_OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "hourly": "hour"}
+
+
 def _stem(word: str) -> str:
+    word = _OFTEN.get(word, word)
     return stem(american(word.partition("'")[0].partition("’")[0]))
 
 
@@ -158,9 +162,10 @@ class Text:
 
 def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
     """Return sets of terms that have synonyms, in either language, with the pattern of these."""
+    plain = plain_of(text)
     return [
         (frozenset(terms), pattern)
-        for word, pattern in name_synonyms(text)
+        for word, pattern in [*name_synonyms(text), *same_sides(plain)]
         if (terms := terms_of(word))
     ]
 

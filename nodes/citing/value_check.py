@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, starmap
 
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
 from sextant.nodes.citing.evidence_part import (
@@ -16,7 +16,7 @@ from sextant.nodes.citing.evidence_part import (
     is_exactly,
 )
 from sextant.nodes.citing.superlatives import Superlative
-from sextant.nodes.citing.terms import terms_of
+from sextant.nodes.citing.terms import Text, numbers_in, terms_of
 from sextant.nodes.citing.word_check import OF_CITED, WordCheck
 from sextant.text.characters import find_whole, normalise, plain_of
 from sextant.text.units import ORDINAL, WEEKDAY, TextValue
@@ -51,24 +51,30 @@ _OTHERS = re.compile(
 class ValueCheck(WordCheck):
     """Checks facts with numbers by these, and others by their words."""
 
-    @cached_property
-    def _days(self) -> list[TextValue]:
-        stated = [one.value for one in normalise_values(self._sentence)]
-        days = [one for one in stated if one.unit == WEEKDAY]
-        return days or [one for one in self._evidence.asked_values if one.unit == WEEKDAY]
+    def _named(self, unit: str) -> list[TextValue]:
+        """Return the days of the week or ordinals of the sentence, or else of the question."""
+        stated = [one.value for one in normalise_values(self._sentence) if one.value.unit == unit]
+        return stated or [one for one in self._evidence.asked_values if one.unit == unit]
 
     def _check_facts(self) -> list[Assessment]:
         found = [(fact, self._check_numbers(fact)) for fact in self._facts]
-        parts = tuple(part for _, some in found for _, one in some for part in one.parts)
-        if _are_exchanged(found) or self._misses_superlative(parts):
-            return [Assessment(Support.CONTRADICTED, 0.0, parts)]
+        parts = [tuple(part for _, one in some for part in one.parts) for _, some in found]
+        every = tuple(part for some in parts for part in some)
+        ranked = [
+            (asked, list(fact.values), some)
+            for fact, some in zip(self._facts, parts, strict=True)
+            if some and (asked := Superlative(fact.text))
+        ] or [(Superlative(f"{self._sentence} {self._evidence.question}"), self._values, every)]
+        if any(starmap(self._misses_superlative, ranked)) or _are_exchanged(found):
+            return [Assessment(Support.CONTRADICTED, 0.0, every)]
         return [self._check_fact(fact, some) for fact, some in found]
 
-    def _misses_superlative(self, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether the numbers of these parts are not the highest, as the sentence says or the question asks."""
-        asked = Superlative(f"{self._sentence} {self._evidence.question}")
+    def _misses_superlative(
+        self, asked: Superlative, values: Sequence[TextValue], parts: Sequence[EvidencePart]
+    ) -> bool:
+        """Return whether the numbers of these parts are not the highest, as a fact says or the question asks."""
         return bool(parts) and all(
-            asked.is_missed(self._values, part, self._parts, self._evidence.asked) for part in parts
+            asked.is_missed(values, part, self._parts, self._evidence.asked) for part in parts
         )
 
     def _check_numbers(self, fact: StatedFact) -> Sequence[tuple[TextValue, Assessment]]:
@@ -109,19 +115,26 @@ class ValueCheck(WordCheck):
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         if part.is_row:
-            covered += _PER_NAME * sum(name in self._names for name in part.names)
+            names, rest = self._names
+            for name in part.names:
+                words = terms_of(name)
+                share = sum(map(rest.has, words)) / (len(words) or 1)
+                covered += _PER_NAME * (1.0 if name in names else share / 2)
         return covered
 
     @cached_property
-    def _names(self) -> set[str]:
-        """Return the names of rows and columns in the sentence and the question; "Crane 2 L" does not name "Crane 2"."""
+    def _names(self) -> tuple[set[str], Text]:
+        """Return the names of rows and columns in the sentence and the question, and the text without them.
+
+        "Crane 2 L" does not name "Crane 2".
+        """
         names = {name for part in self._parts if part.is_row for name in part.names if name}
         text, found = normalise(f"{self._sentence} | {self._evidence.question}"), set[str]()
         for name in sorted(names, key=len, reverse=True):
             if find_whole(text, name):
                 found.add(name)
                 text = text.replace(name, "|")
-        return found
+        return found, Text(text)
 
     def _measure_asked(self, part: EvidencePart, value: TextValue) -> float:
         """Return how far a part has a value of the question. A range counts only where no part has the value itself."""
@@ -143,7 +156,7 @@ class ValueCheck(WordCheck):
             part
             for part in self._parts
             if any(value.matches(v) and not value.opposes(v) for v in part.values)
-            and not self._is_on_another_day(part)
+            and not self._is_of_another_turn(part)
         ]
         best = max(
             carriers,
@@ -175,10 +188,14 @@ class ValueCheck(WordCheck):
             rival = None
         return Assessment(self._compare(best, score, rival, scores), score, (best,))
 
-    def _is_on_another_day(self, part: EvidencePart) -> bool:
-        """Return whether a part has days of the week, but none of the sentence or else of the question."""
-        days = [value for value in part.values if value.unit == WEEKDAY]
-        return bool(self._days and days) and not any(holds_value(days, one) for one in self._days)
+    def _is_of_another_turn(self, part: EvidencePart) -> bool:
+        """Return whether a part has days of the week or ordinals, but none that is named: the first flat for the second."""
+        return any(
+            bool(own and named) and not any(is_among(own, one) for one in named)
+            for unit, is_among in ((WEEKDAY, holds_value), (ORDINAL, has_value))
+            if (own := [value for value in part.values if value.unit == unit])
+            if (named := self._named(unit))
+        )
 
     def _rivals(
         self, value: TextValue, carriers: Sequence[EvidencePart], best: EvidencePart | None
@@ -224,7 +241,8 @@ class ValueCheck(WordCheck):
         about = terms_of(plain_of(fact.text)[: _find_number(fact.text)])
         if {t for t in about if rival.owns(t)} > {t for t in about if best.speaks_of(t)}:
             return True
-        marks = list(filter(self._is_anywhere, {*self._asked, *self._stated}))
+        ahead = terms_of(self._sentence.partition(fact.text)[0])
+        marks = list(filter(self._is_anywhere, {*self._asked, *ahead, *fact.terms}))
         return {t for t in marks if rival.speaks_of(t)} > {t for t in marks if best.speaks_of(t)}
 
     def _is_exchanged(self, value: TextValue, fact: StatedFact, best: EvidencePart) -> bool:
@@ -233,8 +251,10 @@ class ValueCheck(WordCheck):
         Its number must be another one of the sentence, as where two were exchanged, or stand in the same sentence.
         """
         owned = {term for term in fact.terms if best.owns(term)}
+        ordinals = [v for v in numbers_in(fact.text) if v.unit == ORDINAL and v in best.values]
         return any(
             {term for term in fact.terms if part.owns(term)} > owned
+            and all(has_value(part.values, one) for one in ordinals)
             for part in self._parts
             if any(value.competes(other) for other in part.values)
             and not any(mine.matches(other) for mine in fact.values for other in part.values)

@@ -11,6 +11,7 @@ from sextant.nodes.citing.assessment import AnswerEvidence, supporting
 from sextant.nodes.citing.attached import tables_among
 from sextant.nodes.citing.citations import DraftSentence, Verdict
 from sextant.nodes.citing.evidence_index import Support
+from sextant.nodes.citing.evidence_rows import with_units_of_head
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.text.statements import affirm_question, is_abstention, read_yes_or_no, states
 
@@ -71,7 +72,7 @@ class SentenceJudge:
         return quote if quote and (quote.foreign or quote.support >= _LEAST_SUPPORT) else None
 
     def judge(
-        self, sentence: DraftSentence, *, is_head: bool, opens: bool
+        self, sentence: DraftSentence, *, is_head: bool, opens: bool, head: str = ""
     ) -> tuple[Verdict, Quotes]:
         """Judge a finished sentence, and give its markers the quotes that support it.
 
@@ -79,11 +80,12 @@ class SentenceJudge:
             sentence: with its markers.
             is_head: whether it names the columns of a table.
             opens: whether it is the first of the answer that states something.
+            head: the row that names the columns of the last table.
 
         Returns:
             The verdict, and the quotes of passages that support the sentence though it does not cite them.
         """
-        statement = markers.statement_text(sentence.text)
+        statement = with_units_of_head(markers.statement_text(sentence.text), head)
         if not self.evidence.items or is_head or not states(statement):
             is_silent = bool(self.evidence.items) and is_abstention(statement)
             decided = self._find_decision(statement)

@@ -79,11 +79,12 @@ class WordCheck:
         about = evidence.parts_about(sentence)
         self._parts = [part for part in about if part.passage not in withheld]
         self._whole = [part for part in self._parts if not part.is_clause]
-        self._language = language_of_sentence(sentence)
         self._others = other_words(f"{sentence} {evidence.question}")
         self._anywhere: dict[str, bool] = {}
         self._values = [value for fact in facts for value in fact.values]
         self._stated = {term for fact in facts for term in fact.terms}
+        # A bare value is in the language of the question.
+        self._language = language_of_sentence(sentence if self._stated else evidence.question)
         self._asked = {term: evidence.weight(term) for term in evidence.asked}
 
     def assess(self) -> Assessment:
@@ -150,9 +151,11 @@ class WordCheck:
         """
         own = {term for one in self._facts for term in one.new if self._evidence.is_known(term)}
         left_out = max(0.0, 1.0 - _PER_TERM * len(own))
+        others = self._evidence.find_other_items(fact)
         subject = {
             term: weight if is_code(term) else left_out * weight
             for term, weight in self._asked.items()
+            if term not in others
         }
         for term in terms_of(self._sentence.partition(fact.text)[0]):
             subject[term] = max(subject.get(term, 0.0), 0.5 * self._evidence.weight(term))
@@ -257,7 +260,9 @@ class WordCheck:
     ) -> bool:
         """Return whether the clause with most of a fact's other words names another agent, or rate: 由乙方 for 由甲方."""
         stated = {one for one in read(fact.text) if one.isalpha()}  # every two years is a value
-        clauses = cut(CLAUSE, part.sentence) if stated else []
+        if not stated:
+            return False
+        clauses = [part.layers[0][1].plain] if part.is_clause else cut(CLAUSE, part.sentence)
         shared = [sum(map(Text(one).has, set(fact.terms) - stated)) for one in clauses]
         most = max(shared, default=0)
         best = [read(one) for one, n in zip(clauses, shared, strict=True) if n == most]
@@ -321,9 +326,12 @@ class WordCheck:
         same = [part for part in parts if not self._is_foreign(part)]
         if not same:
             return False
-        # Sentences with all of its words are compared, if there are any.
+        # Sentences with all of its words are compared, if there are any, but not where cells say it.
         closer = [
-            part for part in self._whole if not part.is_row and all(map(part.owns, self._stated))
+            part
+            for part in self._whole
+            if not (part.is_row or all(one.is_row for one in same))
+            and all(map(part.owns, self._stated))
         ]
         whole = " ".join(dict.fromkeys(part.stated or part.sentence for part in closer or same))
         is_denied = is_opposed(self._sentence, whole, self._evidence.question)
@@ -340,7 +348,10 @@ class WordCheck:
         ]
         least = max(len(fact.terms) / 3, max(shared, default=0))
         clauses = [one for one, has in zip(part.clauses, shared, strict=True) if has >= least]
-        return not self._is_foreign(part) and any(
+        # Of a part in another language only a clause with the same number is certainly meant.
+        if self._is_foreign(part) and not (part.is_clause and fact.values):
+            return False
+        return any(
             negates(fact.text) is negates(clause.plain) and is_opposite(fact.text, clause.plain)
             for clause in (clauses if part.clauses else [own])
         )

@@ -28,6 +28,7 @@ UNITS: dict[str, tuple[str, Fraction, str]] = {
     "USD": ("USD", Fraction(1), r"us dollars?|usd|us\$|dollars?|美元|\$"),
     "EUR": ("EUR", Fraction(1), "eur|euros?|欧元|€"),
     "GBP": ("GBP", Fraction(1), "gbp|pounds? sterling|英镑|£"),
+    "pound": ("POUND", Fraction(1), "pounds?"),
     "TWD": ("TWD", Fraction(1), r"twd|nt\$|新台币|台币"),
     "HKD": ("HKD", Fraction(1), r"hkd|hk\$|港元|港币"),
     "JPY": ("JPY", Fraction(1), "jpy|yen|日元"),
@@ -102,7 +103,7 @@ UNIT_FORMS = sorted(
 )
 
 UNIT_PATTERN = re.compile(
-    r"[ \t\u00a0-]?(?:"
+    r"(?![ \t\u00a0-]?(?:[\d,.;:)]|\Z))[ \t\u00a0-]?(?:"
     + "|".join(
         f"(?P<u{number}>{form}{'(?![a-z/])' if re.search('[a-z)?]$', form) and not re.search('[一-鿿]', form[-3:]) else ''})"
         for number, (form, _) in enumerate(UNIT_FORMS)
@@ -110,8 +111,14 @@ UNIT_PATTERN = re.compile(
     + ")"
 )
 
-# 18日 and 18号 are days of a month, 6场 and 6次 say how often.
-_INTERCHANGED = ({ORDINAL, "day"}, {ORDINAL, COUNT}, {COUNT, TIMES})
+# 18日 and 18号 are days of a month, 6场 and 6次 say how often, a pound is money or a weight.
+_INTERCHANGED = (
+    {ORDINAL, "day"},
+    {ORDINAL, COUNT},
+    {COUNT, TIMES},
+    {"pound", "GBP"},
+    {"pound", "lb"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +218,12 @@ def canonical_unit(match: re.Match[str]) -> str:
 
 
 _AT_MOST_AHEAD = re.compile(
-    r"(?:at (?:the )?most|up to|not exceed(?:ing)?|no later than|below|under|less than|fewer than|maximum(?: of)?|max\.?|limited to|within"
-    r"|capped at|cap(?: is| of)?|(?<![a-z])(?:before|until|prior to|earlier than)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|低于|少于|小于|短于|早于|不足|[未不]满|<|≤)[^\d,，。;；]{0,6}\Z"
+    r"(?:at (?:the )?most|up to|not exceed(?:ing)?|no later than|below|under|(?:less|fewer|shorter|smaller|lower|lighter|younger|earlier|slower|cheaper|narrower|thinner|cooler) than|maximum(?: of)?|max\.?|limited to|within"
+    r"|capped at|cap(?: is| of)?|(?<![a-z])(?:before|until|prior to)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|低于|少于|小于|短于|早于|不足|[未不]满|<|≤)[^\d,，。;；]{0,6}\Z"
 )
 
 _AT_LEAST_AHEAD = re.compile(
-    r"(?:at (?:the )?least|minimum(?: of)?|more than|over|above|exceed(?:s|ing|ed)?|longer than|higher than|greater than|larger than|later than|(?<![a-z])(?:after|since)"
+    r"(?:at (?:the )?least|minimum(?: of)?|more than|over|above|exceed(?:s|ing|ed)?|(?!other|rather)[a-z]+er than|(?<![a-z])(?:after|since)"
     r"|至少|最少|最低|超过|高于|多于|大于|晚于|满|>|≥)[^\d,，。;；]{0,6}\Z"
 )
 
@@ -226,6 +233,9 @@ _COMPARISON = re.compile(r"than|below|above|under|over|exceed|超过|[高低多�
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|cannot|without|nor)\b|n['’]t\b|不|未|勿|禁止|无)[^,，。;；:：]{0,24}\Z"
 )
+
+# "No later than ten weeks before the start" is at least ten.
+_COUNTS_BACK = re.compile(r"\s?(?:before|prior to|ahead of|in advance)(?![a-z])")
 
 _AT_MOST_BEHIND = re.compile(
     r"\s?[^\d\s,，。;；]{0,3}(?:以内|之内|以下|内(?![容部])|之前|以前|or (?:less|fewer|below)|at (?:the )?most|max)"
@@ -247,7 +257,9 @@ def with_bound(value: TextValue, start: int, end: int, plain: str) -> TextValue:
         is_denied = _COMPARISON.search(found[0]) and _DENIED.search(
             plain, max(0, found.start() - 32), found.start()
         )
-        return replace(value, bound="max" if bool(most) is not bool(is_denied) else "min")
+        counts_back = "later" in found[0] and _COUNTS_BACK.match(behind)
+        is_most = bool(most) is (bool(is_denied) is bool(counts_back))
+        return replace(value, bound="max" if is_most else "min")
     if _AT_MOST_BEHIND.match(behind):
         return replace(value, bound="max")
     if _AT_LEAST_BEHIND.match(behind):
@@ -308,12 +320,12 @@ def scale_of_heading(text: str) -> tuple[int, str] | None:
 
 
 _EACH = re.compile(
-    r"每个?(?P<many>[半两二三四2-9])?个?(?P<zh>季度?|年|月|周|星期|[天日]|小时)"
-    r"|\b(?:every|each|per|once an?) (?P<some>two|three|four|six|other|[2-9]|\d\d)? ?(?P<en>quarter|year|month|week|day|hour)s?\b"
+    r"每个?(?P<many>[半两二三四2-9])?个?(?P<zh>季度?|年|月|周|星期|[天日]|小时|分钟?|秒)"
+    r"|(?:\b(?:every|each|per|once an?)|(?<=s )an?) (?P<some>two|three|four|six|other|[2-9]|\d\d)? ?(?P<en>quarter|year|month|week|day|night|hour|minute|second)s?\b"
     r"|\b(?P<ly>quarter|year|annual|month|week|dai|hour|biennial)(?:ly)?\b(?<=[ly])"
 )
 _EACH_UNIT = {
-    "季": "quarter", "年": "year", "月": "month", "周": "week", "星": "week", "天": "day", "日": "day", "小": "hour",
+    "季": "quarter", "年": "year", "月": "month", "周": "week", "星": "week", "天": "day", "日": "day", "小": "hour", "分": "minute", "秒": "second",
     "annual": "year", "dai": "day", "biennial": "2year",
 }  # fmt: skip
 _EACH_NUMBER = {"两": "2", "二": "2", "三": "3", "四": "4", "two": "2", "other": "2", "three": "3", "four": "4", "six": "6"}  # fmt: skip

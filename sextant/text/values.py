@@ -71,21 +71,22 @@ _NUMBER_BEGINS = r"(?:(?<![a-z0-9_.^])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))
 _FORMS: Sequence[tuple[str, str]] = (
     *DATE_FORMS,
     ("fraction", rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)"),
+    ("quarter", r"(?<![a-z])(?:quarterly(?=[.,;:!?]|\s(?:and|or|in|by|on|at|to|for)\b|\s?\Z)|(?:every|each|per) quarter(?![a-z-]))|[每按]个?季度?"),
     ("time", r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?"),
     ("time", r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?"),
     ("han", rf"(?<![{HAN_NUMERALS}午上晨间])(?P<han>[{HAN_NUMERALS}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})"),
     ("time", rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{HAN_NUMERALS}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{HAN_NUMERALS}]{{1,4}})分?)?"),
-    ("share", rf"(?P<n>{_DECIMAL_COMMA}|\d+(?:[,]\d{{3}})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))"),
+    ("share", rf"(?P<n>{_DECIMAL_COMMA}|\d+(?:[,]\d{{3}}){{0,8}}(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))"),
     ("share", rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)"),
     # The second half of a year and 另一半 are no half of another number.
     ("share", r"(?<![a-z-])(?<!first )(?<!second )(?<!latter )(?<!last )(?<!other )half(?= (?:of|the|all)(?![a-z]))|半数|(?<!另)一半"),
-    ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})"),
+    ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})|首(?=[套次年个期批届件笔季])|前(?P<zf>[二两三四五六七八九十]|\d{{1,2}})(?=个?(?:季度|月))"),
     ("ordinal", r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])"),
     ("ordinal", rf"(?<![a-z-])(?P<ew>{'|'.join(ORDINALS[2:])})(?![a-z])"),
     ("comma", rf"{_NUMBER_BEGINS}(?P<n>{_DECIMAL_COMMA})\s?(?P<scale>{_SCALE})?"),
     ("power", rf"{_NUMBER_BEGINS}(?:(?P<times>\d+(?:\.\d+)?)\s?[x×·⋅*]\s?)?(?P<n>\d+){_RAISED}"),
     ("number", rf"{_NUMBER_BEGINS}(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?"),
-    ("words", rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:{_EN_UNITS})(?![a-z])))(?![a-z])"),
+    ("words", rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:{_EN_UNITS})(?![a-z])))(?![a-z])"),
     ("han", rf"(?<![{HAN_NUMERALS}])(?P<han>[{HAN_NUMERALS}]{{1,16}})(?![{HAN_NUMERALS}])"),
 )  # fmt: skip
 _PATTERNS = [(kind, re.compile(form)) for kind, form in _FORMS]
@@ -214,24 +215,35 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         if kind == "time" and unit == "hour":  # 0:35 h
             value, end = replace(value, unit="minute"), behind
         return with_bound(value, match.start(), end, plain), end
+    if kind == "quarter":
+        return TextValue(Fraction(3), "month"), end
+    if kind in {"fraction", "share"}:
+        share = _share_of(kind, groups)
+        slack = slack_of(share, _value_of_last_figure(groups, share), match.start(), end, plain)
+        return with_bound(TextValue(share, SHARE, slack=slack), match.start(), end, plain), end
+    if kind == "ordinal":
+        raw = (
+            groups.get("zo")
+            or groups.get("eo")
+            or groups.get("zf")
+            or ("1" if match[0] == "首" else None)
+        )
+        number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
+        bound = "max" if "zf" in groups else ""
+        return (TextValue(Fraction(number), ORDINAL, bound), end) if number is not None else None
+    return _number_of(kind, groups, match, plain)
+
+
+def _share_of(kind: str, groups: dict[str, str]) -> Fraction:
+    """Return a share as a part of one."""
     if kind == "fraction":
         over, under = parse_any_number(groups["num"]), parse_any_number(groups["den"])
-        share = over / (under or Fraction(1))
-        return with_bound(TextValue(share, SHARE), match.start(), end, plain), end
-    if kind == "share":
-        is_written = "words" in groups
-        share = (
-            parse_english_number(groups["words"])
-            if is_written
-            else _of_digits(groups.get("n", "50"))
-        )
-        share /= 1000 if "pml" in groups else 100
-        return with_bound(TextValue(share, SHARE), match.start(), end, plain), end
-    if kind == "ordinal":
-        raw = groups.get("zo") or groups.get("eo")
-        number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
-        return (TextValue(Fraction(number), ORDINAL), end) if number is not None else None
-    return _number_of(kind, groups, match, plain)
+        return over / (under or Fraction(1))
+    is_written = "words" in groups
+    share = (
+        parse_english_number(groups["words"]) if is_written else _of_digits(groups.get("n", "50"))
+    )
+    return share / (1000 if "pml" in groups else 100)
 
 
 def _number_of(
@@ -259,7 +271,7 @@ def _number_of(
         return None
     if plain[end - 1 : end] != " " and re.match(r"[a-z]\w?-\d", plain[end : end + 4]):
         return None
-    if not unit and number != 1 and plain[end : end + 1] in set(_COUNTERS):
+    if not unit and number != 1 and (plain[end : end + 1] or " ") in _COUNTERS:
         unit = COUNT
     slack = slack_of(number, _value_of_last_figure(groups, number), match.start(), end, plain)
     return with_bound(TextValue(number, unit, slack=slack), match.start(), end, plain), end

@@ -216,6 +216,16 @@ def _opposite_patterns() -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
     return [(_inflected(one), _inflected(other)) for one, other, *_ in opposites("-*")]
 
 
+def same_sides(plain: str) -> Otherwise:
+    """Return the words of a normalised text that have opposites, each with what is said on its side: fell, dropped."""
+    return [
+        (found[0], side)
+        for sides in _opposite_patterns()
+        for side in sides
+        if (found := side.search(plain))
+    ]
+
+
 def is_opposite(text: str, other: str) -> bool:
     """Return whether one text has a word, and the other instead of it one that says the opposite: rose, fell."""
     one, two = plain_of(text), plain_of(other)

@@ -100,6 +100,8 @@ def test_other_numbers_units_and_days_are_other_values(one: str, other: str) -> 
         ("about CNY 4.4 trillion", "43,760.70 亿元", True),
         ("300 人左右", "312 人", True),
         ("about 3 days", "4 days", False),
+        ("about 11 %", "11.4 %", True),
+        ("about 11 %", "12.4 %", False),
         ("about 12,553", "12,554", False),
     ],
 )

@@ -90,6 +90,12 @@ LENT = "Adults may borrow ten films for four weeks. Magazines and maps cannot be
 CARD = "The pass costs €20 a year; students and pensioners pay €10."
 ROLES = "质检部主任为段雅琴，出口部联系人为白文斌。\n检验费用由出口部承担，每批860元；加急检验在24小时内完成，费用为1,500元。"
 POOL = "入池前须淋浴，并佩戴泳帽；泳镜自愿佩戴。\n样品保存期为18个月，水分不得超过6.5%。"
+CLUB = (
+    "The club meets weekly in May. The bill is sent quarterly. Members may send 30 letters a week. "
+    "A visit must be announced at least five days ahead. Poles longer than 90 cm are carried apart."
+)
+FINES = "首次迟到的，可扣除押金的20%；第二次迟到的，扣除比例为50%。"
+QUARTER = "2024年第二季度，公司实现营业收入8.2亿元，同比下降3%。前两季度累计营业收入15.9亿元，同比增长1%。"
 TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one passport photo\n\nThe pass costs €20."
 
 
@@ -108,6 +114,17 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("样品保存多久？", "样品保存期为一年半。", POOL, True),
         ("水分上限是多少？", "水分不得超过百分之六点五。", POOL, True),
         ("What do I need for a pass?", "- one passport photo", TO_BRING, True),
+        ("When does the club meet?", "The club meets every week in May.", CLUB, True),
+        ("How often is the bill sent?", "Every three months.", CLUB, True),
+        ("How often is the bill sent?", "Every two months.", CLUB, False),
+        ("How many letters may be sent?", "Thirty letters a day.", CLUB, False),
+        ("When must a visit be announced?", "No later than five days ahead of the visit.", CLUB, True),
+        ("What must be carried apart?", "Poles shorter than 90 cm.", CLUB, False),
+        ("第二次迟到罚多少？", "第二次迟到可扣除押金的20%。", FINES, False),
+        ("第二次迟到罚多少？", "第二次迟到扣除50%。", FINES, True),
+        ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，较去年同期减少3%。", QUARTER, True),
+        ("第二季度收入是多少？", "第二季度营业收入为15.9亿元。", QUARTER, False),
+        ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，环比下降3%。", QUARTER, False),
     ],
 )  # fmt: skip
 def test_days_rates_denials_and_roles_are_told_apart(

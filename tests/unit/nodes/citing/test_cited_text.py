@@ -108,6 +108,15 @@ def test_a_marker_in_a_table_stands_in_its_last_cell_and_none_behind_the_head() 
             assert run(pieces)[0] == shown
 
 
+@pytest.mark.parametrize(("cell", "is_supported"), [("7.5", True), ("5.7", False)])
+def test_numbers_of_a_table_have_the_unit_of_their_column(cell: str, *, is_supported: bool) -> None:
+    passage = RetrievedItem(ItemKind.CHUNK, "p", "酱油收入7.5亿元，醋收入2.1亿元。", 1.0)
+    text = CitedText([passage], question="各产品收入多少？", language="zh")
+    list(text.feed(f"| 产品 | 收入（亿元） |\n| --- | --- |\n| 酱油 | {cell} |\n"))
+    list(text.finish())
+    assert (text.finished[-1].verdict is Verdict.SUPPORTED) is is_supported
+
+
 def test_a_marker_behind_the_stop_belongs_to_the_sentence_before() -> None:
     text, citations, _ = run(["Each value has one owner. [2] 典型症状是多饮。[1]\n"])
     assert text == "Each value has one owner. [1] 典型症状是多饮。[2]"
