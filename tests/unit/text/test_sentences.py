@@ -26,6 +26,10 @@ def sentences(text: str) -> list[str]:
         ("HbA1c 应低于 7.0%。Rust 的所有权。", ["HbA1c 应低于 7.0%。", "Rust 的所有权。"]),
         ("  \n ", []),
         ("Es kostet z. B. 12 Euro. Es gilt.", ["Es kostet z. B. 12 Euro.", "Es gilt."]),
+        ("Vgl. Abs. 2. Cf. Poe.", ["Vgl. Abs. 2.", "Cf. Poe."]),
+        ("La Sra. Ruiz vino a las 5 p.m. ¿Y?", ["La Sra. Ruiz vino a las 5 p.m.", "¿Y?"]),
+        ("El libro de J. G. Vega. Es de EE. UU.", ["El libro de J. G. Vega.", "Es de EE. UU."]),
+        ("Il Sig. Rossi, via Po n. 5. Poi partì.", ["Il Sig. Rossi, via Po n. 5.", "Poi partì."]),
         (
             "Er kommt i. d. R. am Montag. Das gilt u. U. Sonntags nicht.",
             ["Er kommt i. d. R. am Montag.", "Das gilt u. U. Sonntags nicht."],

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from sextant.domain.errors import FileBroken, FileEncrypted
-from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import read_page
@@ -42,8 +41,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         blocks.append(Paragraph(details))
     for name in dict.fromkeys(book.spine()):  # which lists no chapter twice
         blocks += book.chapter(name, limits)
-    warnings = (*book.omissions.warnings(), *book.page_warnings)
-    book.omissions.include(book.furniture)
+    warnings = book.omissions.warnings()
     return Blocks(blocks, book.title, warnings=warnings, omissions=book.omissions)
 
 
@@ -52,8 +50,6 @@ class _Book(Archive):
 
     def __init__(self, content: bytes) -> None:
         self.omissions = Omissions()
-        self.furniture = Omissions()  # of its pages, whose warnings are kept as they are
-        self.page_warnings = list[CodedWarning]()
         super().__init__(content)
         container = self.xml(_CONTAINER)
         listed = container.iter("{*}rootfile") if container is not None else ()
@@ -115,10 +111,7 @@ class _Book(Archive):
             lambda address: self.read(self._join(name, address)),
             is_all=True,
         )
-        self.furniture.include(page.omissions)
-        self.page_warnings += (
-            warning for warning in page.warnings if warning not in self.page_warnings
-        )
+        self.omissions.include(page.omissions)
         called = self._contents.get(name.lower(), "")
         has_heading = any(isinstance(block, HeadingBlock) for block in page.blocks)
         heading = [HeadingBlock(called, 1)] if called and page.blocks and not has_heading else []
