@@ -36,9 +36,11 @@ _LARGEST_SHARE = 1 / 2
 _ENDING_SHARE = 1 / 30
 # The fewest tokens of passages that an answer is written from, and the smallest share of those that are worth showing.
 LEAST_CONTEXT, _LEAST_SHARE = 200, 1 / 4
-# The first words shall come within this share of an answer's time; no more passages than a quarter are given up for that.
-_FIRST_WORDS_SHARE, SLOWED = 1 / 8, 3 / 4
-# The share of the time left that is planned with, since rates vary.
+# No more passages are given up for earlier first words than a quarter of those that one part of a question is shown.
+SLOWED = 3 / 4
+# Tokens of an answer's first sentence, which is shown when it is whole.
+FIRST_SENTENCE = 30
+# The share of a time that is planned with, since rates vary.
 _PLANNED_SHARE = 0.8
 # Tokens of a short and of a usual answer; where the model's answers are known, how much longer one may be.
 _SHORT_ANSWER, _USUAL_ANSWER, _LONGER = 40, 150, 1.5
@@ -141,15 +143,11 @@ def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
         return wanted
     if not chat.speed.prompt:
         return int(SLOWED * wanted)
-    speed, others = chat.speed, size_without_passages(state)
-    before_first_words = (
-        run.deps.settings.limits.answer_seconds * _FIRST_WORDS_SHARE - speed.seconds(0, 0)
-    )
-    if (
-        usage_of(state).calls or not state.sufficient
-    ):  # a judgement of the passages is written first
-        before_first_words -= speed.seconds(0, _SHORT_ANSWER)
-    to_begin = max(SLOWED * wanted, before_first_words * speed.prompt - others)
+    settings, speed, others = run.deps.settings, chat.speed, size_without_passages(state)
+    first_words = _PLANNED_SHARE * settings.limits.first_words_seconds
+    in_first = speed.prompt_tokens_within(first_words, FIRST_SENTENCE)
+    least = SLOWED * min(wanted, settings.answers.passage_tokens)
+    to_begin = max(least, in_first - others)
     to_end = speed.prompt_tokens_within(_PLANNED_SHARE * seconds, answer_length(speed)) - others
     return int(min(wanted, to_begin, to_end))
 
@@ -214,6 +212,14 @@ def estimate_answer(state: State, run: RunContext) -> int:
     prompts = min(found, limits.context_tokens) + calls * INSTRUCTION_TOKENS
     prompts += _history_tokens(state)
     return used.prompt_tokens + used.completion_tokens + prompts + limits.answer_tokens
+
+
+def seconds_to_first_words(state: State, run: RunContext) -> float:
+    """Return the seconds left until the answer should begin; below zero when it should have begun."""
+    limits = run.deps.settings.limits
+    whole = limits.answer_seconds * (1 - _ENDING_SHARE)
+    passed = max(0.0, whole - budget_of(state, run).seconds) if state.deadline else 0.0
+    return limits.first_words_seconds - passed
 
 
 def judging_budget(state: State, run: RunContext) -> AnswerBudget:

@@ -339,8 +339,10 @@ class AnswerWriter:
             known = {"tokens": chat.context.tokens} if chat.context.is_cut else {}
             self.warnings.append(CodedWarning(code, known))
         elif chat is not None and in_time < SLOWED * wanted:
-            rate = {"rate": round(chat.speed.prompt)}
-            self.warnings.append(CodedWarning(WarningCode.CONTEXT_SHORTENED_FOR_TIME, rate))
+            least = SLOWED * min(wanted, run.deps.settings.answers.passage_tokens)
+            limit = "ANSWER_SECONDS" if in_time < least else "FIRST_WORDS_SECONDS"
+            params = {"rate": round(chat.speed.prompt), "limit": limit}
+            self.warnings.append(CodedWarning(WarningCode.CONTEXT_SHORTENED_FOR_TIME, params))
 
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
         """Write from all passages at once; where reports are answered from, calls of their own note points first."""

@@ -21,11 +21,14 @@ from sextant.models.chat.chat_model import T
 from sextant.models.chat.structured import instruction
 from sextant.nodes.budget import (
     ANSWER_SHARE,
+    FIRST_SENTENCE,
     AnswerBudget,
     judging_budget,
     limit_warning,
     merge_warnings,
     prompt_size,
+    prompt_tokens,
+    seconds_to_first_words,
     usage_of,
     usage_of_failure,
 )
@@ -98,12 +101,14 @@ async def ask_all(
     budget = judging_budget(state, run)
     form = estimate_tokens(instruction(schema, with_schema=False))
     sizes = [prompt_size(messages) + form for messages in prompts]
-    if warning := _cannot_ask(run, sizes, budget):
+    if warning := _cannot_ask(state, run, sizes, budget):
         known = {one["code"] for one in state.coded_warnings}
         new = [] if warning.code in known else [warning]
         return Judgements(nothing, {"coded_warnings": merge_warnings(state.coded_warnings, *new)})
     repair = budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None
     seconds = _SHARE * budget.seconds
+    if run.deps.settings.answers.judgements == "auto":
+        seconds = min(seconds, seconds_to_first_words(state, run))
 
     async def ask_one(messages: Messages, size: int) -> _CallOutcome[T]:
         try:
@@ -128,7 +133,9 @@ async def ask_all(
     return Judgements([outcome.reply for outcome in outcomes], costs)
 
 
-def _cannot_ask(run: RunContext, sizes: Sequence[int], budget: AnswerBudget) -> CodedWarning | None:
+def _cannot_ask(
+    state: State, run: RunContext, sizes: Sequence[int], budget: AnswerBudget
+) -> CodedWarning | None:
     """Return a warning where prompts of these sizes exceed the budget, or take too much of the answer's time."""
     settings, judging, chat = run.deps.settings, run.deps.judging, run.deps.chat
     if lacking := budget.lacks(sum(sizes), len(sizes)):
@@ -136,12 +143,18 @@ def _cannot_ask(run: RunContext, sizes: Sequence[int], budget: AnswerBudget) -> 
     if settings.answers.judgements == "always" or judging is None:
         return None
     needed = judging.speed.seconds(max(sizes), _REPLY_TOKENS)
-    answer = chat.speed.seconds(settings.answers.passage_tokens, _ANSWER_TOKENS) if chat else 0.0
+    # Passages that the same model has judged it has in its cache.
+    unread = prompt_tokens(state, run) - (max(sizes) if judging is chat else 0)
+    first_words, answer = (
+        chat.speed.seconds(max(0, unread), tokens) if chat else 0.0
+        for tokens in (FIRST_SENTENCE, _ANSWER_TOKENS)
+    )
     reserved = settings.limits.answer_seconds * ANSWER_SHARE
-    others = (1 - _SHARE) * (settings.limits.answer_seconds - reserved)
-    if not needed or needed + max(others, answer - reserved) <= budget.seconds:
+    in_time = needed + max(0.0, answer - reserved) <= budget.seconds
+    if in_time and needed + first_words <= seconds_to_first_words(state, run):
         return None
-    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": max(1, round(needed))})
+    seconds = {"seconds": max(1, round(needed)), "most": settings.limits.first_words_seconds}
+    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, seconds)
 
 
 @dataclass(frozen=True, slots=True)

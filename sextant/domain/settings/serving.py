@@ -71,6 +71,11 @@ class LimitSettings(Group):
         gt=0,
         description="Time for one answer, of which searching and judging get two thirds.",
     )
+    first_words_seconds: float = Field(
+        8.0,
+        gt=0,
+        description="Time within which an answer should begin: a chat model too slow for that judges less (`answers.judgements = auto`) and is shown fewer passages.",
+    )
     prompt_tokens: int = Field(
         32_000, ge=1000, description="Tokens of all prompts for one answer together."
     )

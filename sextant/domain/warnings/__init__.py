@@ -123,6 +123,7 @@ REPORT_LIMITS = {
     "model_calls": "model_calls",
     "prompt_tokens": "prompt_tokens",
     "answer_seconds": "seconds",
+    "first_words_seconds": "seconds",
 }
 
 

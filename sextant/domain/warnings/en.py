@@ -181,8 +181,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.TIME_USED_UP: "The answer reached its limit of {most} seconds (limits.answer_seconds) and uses what "
     "was found until then. Raise SEXTANT_LIMITS__ANSWER_SECONDS for more.",
     WarningCode.JUDGED_BY_RULE: "Judged by rules, without the chat model: {reason}",
-    WarningCode.TOO_SLOW_TO_JUDGE: "Judged by rules: the chat model needs about {seconds} seconds to judge, which would leave too "
-    "little for the answer. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or set SEXTANT_ANSWERS__JUDGEMENTS=always.",
+    WarningCode.TOO_SLOW_TO_JUDGE: "Judged by rules: the chat model needs about {seconds} seconds to judge, and the answer should "
+    "begin within {most}. Raise SEXTANT_LIMITS__FIRST_WORDS_SECONDS, or set SEXTANT_ANSWERS__JUDGEMENTS=always.",
     WarningCode.TOO_SLOW_TO_ANSWER: "Quoted from the documents: the chat model needs about {seconds} seconds to answer. "
     "Raise SEXTANT_LIMITS__ANSWER_SECONDS above that, or choose a faster model.",
     WarningCode.NO_DOCUMENTS_USED: "Answered without any document.",
@@ -201,7 +201,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.CONTEXT_SHORTENED: "The context was longer than the chat model can read and was shortened. Lower "
     "SEXTANT_LIMITS__CONTEXT_TOKENS, or choose a model with more context.",
     WarningCode.CONTEXT_SHORTENED_FOR_TIME: "The chat model reads about {rate} tokens a second, so it got fewer passages to "
-    "answer in time. Raise SEXTANT_LIMITS__ANSWER_SECONDS to give it more.",
+    "answer in time. Raise SEXTANT_LIMITS__{limit} to give it more.",
     WarningCode.CONTEXT_CUT: "The chat model reads no more than {tokens} tokens and silently cuts longer prompts, so it "
     "got fewer passages. Raise its context at the endpoint (Ollama: OLLAMA_CONTEXT_LENGTH), then run `sextant doctor`.",
     WarningCode.ANSWER_CUT_OFF: "The answer was cut off at its token limit (limits.answer_tokens). Raise "

@@ -178,8 +178,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.TIME_USED_UP: "回答达到了 {most} 秒的上限（limits.answer_seconds），只能用已有的内容作答。"
     "如需更多，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
     WarningCode.JUDGED_BY_RULE: "未用聊天模型，改按规则判断：{reason}",
-    WarningCode.TOO_SLOW_TO_JUDGE: "已改按规则判断：聊天模型判断约需 {seconds} 秒，而回答需要留出时间。"
-    "可调高 SEXTANT_LIMITS__ANSWER_SECONDS，或设置 SEXTANT_ANSWERS__JUDGEMENTS=always。",
+    WarningCode.TOO_SLOW_TO_JUDGE: "已改按规则判断：聊天模型判断约需 {seconds} 秒，而回答应在 {most} 秒内开始。"
+    "可调高 SEXTANT_LIMITS__FIRST_WORDS_SECONDS，或设置 SEXTANT_ANSWERS__JUDGEMENTS=always。",
     WarningCode.TOO_SLOW_TO_ANSWER: "回答直接引自文档：聊天模型作答约需 {seconds} 秒。"
     "请把 SEXTANT_LIMITS__ANSWER_SECONDS 调到此数以上，或换用更快的模型。",
     WarningCode.NO_DOCUMENTS_USED: "未查阅任何文档即作答。",
@@ -198,7 +198,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.CONTEXT_SHORTENED: "上下文超出聊天模型能读的长度，因此只给了它一部分。"
     "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
     WarningCode.CONTEXT_SHORTENED_FOR_TIME: "聊天模型每秒约读 {rate} 个词元，为及时回答，只给了它较少的段落。"
-    "如需更多，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
+    "如需更多，请调高 SEXTANT_LIMITS__{limit}。",
     WarningCode.CONTEXT_CUT: "聊天模型最多读 {tokens} 个词元，更长的提示会被悄悄截断，因此只给了它较少的段落。"
     "请在模型服务处调大上下文（Ollama：OLLAMA_CONTEXT_LENGTH），再运行 `sextant doctor`。",
     WarningCode.ANSWER_CUT_OFF: "回答达到长度上限（limits.answer_tokens）而被截断。"

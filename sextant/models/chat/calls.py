@@ -105,7 +105,9 @@ class Attempts:
         known, usage = self._dialect.known, tally.usage()
         self._dialect.worked(self.form, self._begun)
         if sent.bound is None:
-            read, shown = usage.prompt_tokens - tally.cached_tokens, tally.shown_tokens
+            # Prompts are planned by estimated tokens, so rates are of those, too.
+            unread = 1 - tally.cached_tokens / max(1, usage.prompt_tokens)
+            read, shown = round(unread * tally.prompt_tokens), tally.shown_tokens
             known.speed.observe_stream(read, shown, usage.completion_tokens, *waits)
         if not sent.is_json:
             known.plain_answers += not tally.thought_unopened

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from langchain_core.messages import AIMessage
 
-from sextant.domain.settings import AnswerSettings, Settings
+from sextant.domain.settings import AnswerSettings, LimitSettings, Settings
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.nodes.analyze import analyze
 from sextant.nodes.generate import generate
@@ -97,13 +97,17 @@ async def test_a_model_that_would_be_late_is_not_asked_and_it_is_said(
     model.speed.prompt = 0.0  # models of one kind share what is known of them
 
 
-@pytest.mark.parametrize(("left", "asked"), [(58, True), (40, False)])
-async def test_a_model_that_thinks_does_so_before_one_judgement_only(
-    bench: Build, left: float, asked: bool
+@pytest.mark.parametrize(
+    ("first_words", "left", "asked"), [(8, 58, False), (40, 58, True), (40, 40, False)]
+)
+async def test_a_model_that_thinks_judges_once_where_its_first_words_may_be_late(
+    bench: Build, first_words: float, left: float, asked: bool
 ) -> None:
     model = chat('{"relevant": [1], "sufficient": true}')
     model.speed.answer, model.speed.thinking = 60.0, 800.0
     state = after(QUESTION, items=[WEATHER], deadline=time.time() + left)
-    found = await graded(state, bench(chat=model, settings=AUTO).runtime)
+    limits = LimitSettings(first_words_seconds=first_words)
+    settings = Settings(_env_file=None, answers=AnswerSettings(), limits=limits)
+    found = await graded(state, bench(chat=model, settings=settings).runtime)
     assert found.sufficient is asked
     model.speed.forget()

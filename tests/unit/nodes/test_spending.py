@@ -174,24 +174,27 @@ def test_a_prompt_shows_as_many_passages_as_the_question_needs(
     assert passage_tokens(state, run) == tokens
 
 
-def test_fewer_passages_are_shown_to_an_unknown_model_and_after_a_judgement(
+def test_fewer_passages_are_shown_to_an_unknown_model_and_to_one_that_begins_late(
     bench: Build,
 ) -> None:
-    at = bench(chat=chat())
-    assert at.deps.chat is not None
-    unknown = at.runtime.context
-    assert unknown is not None
-    asked = State(question="How long is the probation period?")
-    unmeasured = passage_tokens(replace(asked, sufficient=True), unknown)
-    at.deps.chat.speed.observe_stream(prompt=3000, shown=150, written=150, first=10.0, rest=10.0)
-    run = at.runtime.context
-    assert run is not None
-    wanted = run.deps.settings.answers.passage_tokens
-    assert wanted > unmeasured >= 0.7 * wanted
-    assert passage_tokens(replace(asked, sufficient=True), run) == wanted
-    assert wanted > passage_tokens(asked, run) >= 0.7 * wanted
-    judged = replace(asked, sufficient=True, usage={"calls": 1})
-    assert passage_tokens(judged, run) == passage_tokens(asked, run)
+    def shown(seconds: float = 8.0, **question: object) -> int:
+        limits = LimitSettings(first_words_seconds=seconds)
+        run = bench(chat=model, settings=Settings(_env_file=None, limits=limits)).runtime.context
+        assert run is not None
+        return passage_tokens(
+            replace(State(question="How long is the probation?"), **question), run
+        )
+
+    model = chat()
+    wanted = Settings(_env_file=None).answers.passage_tokens
+    assert wanted > shown() >= 0.7 * wanted
+    model.speed.observe_stream(prompt=3000, shown=150, written=150, first=10.0, rest=10.0)
+    assert wanted > shown() >= 0.7 * wanted
+    assert shown(30.0) == wanted
+    parts = ["a?", "b?"]
+    assert shown(subquestions=parts) == shown()
+    assert shown(30.0, subquestions=parts) == 2 * wanted
+    model.speed.forget()
 
 
 def test_what_an_answer_may_cost_counts_the_conversation_in_its_prompt(bench: Build) -> None:
