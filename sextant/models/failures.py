@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 E = TypeVar("E", bound=SextantError)
 
 # 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 409 is how servers say that a
-# model is being loaded; 5xx is the server's fault, save 501: what is not implemented now will not be in a second.
-_TRANSIENT_STATUS = frozenset({408, 409, 425, 429, *range(500, 600)} - {501})
-_PAYMENT_REQUIRED = 402
+# model is being loaded, and 424 that it failed; 5xx is the server's fault, save 501: what is not implemented now will
+# not be in a second.
+_TRANSIENT_STATUS = frozenset({408, 409, 424, 425, 429, *range(500, 600)} - {501})
 # Base classes of "no answer came" in httpx, openai and anthropic. By name: the packages are heavy to import, and may
 # not be installed.
 _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
@@ -58,6 +58,11 @@ _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429,
     "server_error": 500,
 }
+# How endpoints say that a key is wrong, or that they have no such model, by a status that means something else.
+_MEANT_STATUS = {
+    401: re.compile(r"\bAPI key not valid\b|\bincorrect API key\b", re.IGNORECASE),
+    404: re.compile(r"\bmodel_not_found\b|\bModel does not exist\b|无可用渠道"),
+}
 # What clients raise at an answer that is no JSON, or JSON of another shape.
 _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
 # How endpoints say that a prompt exceeds the context, or the tokens of a minute.
@@ -67,32 +72,29 @@ _TOO_LONG = re.compile(
     r"|(?:\bprompt|tokens?\b|\blength\b|`inputs`|\brequest )[^.]{0,60}(?:exceed|longer than|less than|<=)",
     re.IGNORECASE,
 )
-# How a rate limit says that no request of this size will pass.
-_TOO_LARGE = re.compile(r"\brequest too large\b", re.IGNORECASE)
 _ANSWER_LIMIT = re.compile(r"\bmax_(?:completion_)?tokens\b", re.ASCII)
 # How they tell its length: llama.cpp's field `n_ctx`, "maximum context length is 4096", "context window of 2048",
-# "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum".
+# "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum", Hugging Face's "must be <= 4096".
 _CONTEXT = re.compile(
-    r"\bn_ctx\W+(\d+)|\bcontext[ _](?:length|window|size)[^.\d]{0,20}(\d+)|> ?(\d+) maximum",
+    r"\bn_ctx\W+(\d+)|\bcontext[ _](?:length|window|size)[^.\d]{0,20}(\d+)|> ?(\d+) maximum|\bmust be <= ?(\d+)",
     re.IGNORECASE,
 )
 # How endpoints say that an account is empty, whatever the status.
 _NO_MONEY = re.compile(
-    r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|欠费|余额不足|额度(?:已用尽|不足|失败)",
+    r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|\bbudget has been exceeded\b|欠费|余额不足|(?:额度|余量)(?:已用尽|不足|失败)",
     re.IGNORECASE,
 )
-# "Please try again in 1m30.5s", "Please retry in 34s"
-_TRY_AGAIN = re.compile(r"\b(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?) ?s\b", re.IGNORECASE)
+# "Please try again in 1m30.5s", "Please retry after 20 seconds"
+_TRY_AGAIN = re.compile(r"\b(?:try again|retry) (?:in|after) (?:(\d+)m)?(\d+(?:\.\d+)?) ?s", re.I)
 # How endpoints say that a filter stopped the prompt or the answer.
 _FILTERED = re.compile(
-    r"content[ _](?:filter|(?:management )?policy)|inspection_failed|inappropriate content|敏感内容",
+    r"content[ _](?:filter|(?:management )?policy)|inspection_failed|inappropriate content|requires moderation"
+    r"|SensitiveContent|blocked due to safety|censorship|敏感内容",
     re.IGNORECASE,
 )
 # Codes of refusals that another form of the request would meet, too.
 _NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key"})
-_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _MESSAGE = re.compile(r"(?:^|_)(?:message|msg|detail)$")
-_DETAIL_CHARS = 200
 # Characters from which a key stands in no other word.
 _LEAST_KEY = 8
 _TAGS = re.compile(r"<[^<>]{1,200}>")  # of a proxy's page
@@ -166,7 +168,9 @@ def is_silence(error: BaseException) -> bool:
 
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of an error, whichever client raised it, or the one that its code stands for."""
+    words = words_of(error)
     told = (
+        *(status for status, said in _MEANT_STATUS.items() if said.search(words)),
         getattr(error, "status_code", None),
         getattr(_response(error), "status_code", None),
         _body_of(error).get("code"),
@@ -206,13 +210,13 @@ def is_too_long(error: BaseException) -> bool:
     """Return whether the endpoint refused a request because the model cannot read so much."""
     status = status_of(error)
     if status == 429:
-        return _TOO_LARGE.search(words_of(error)) is not None
+        return "request too large" in words_of(error).lower()
     return (
         status == 413
         or "ContextOverflowError" in _ancestry(error)
-        or _body_code(error) in _TOO_LONG_CODES
+        or _body_code(error) in ("context_length_exceeded", "exceed_context_size_error")
         or (
-            status in (400, 422, 500)
+            (status in (400, 422, 500) or (status is None and _is_in_stream(error)))
             and _TOO_LONG.search(words_of(error)) is not None
             # A refusal that is about the limit of answers tells no length of the context.
             and not (context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)))
@@ -222,7 +226,9 @@ def is_too_long(error: BaseException) -> bool:
 
 def is_filtered(error: BaseException) -> bool:
     """Return whether a content filter stopped the prompt or the answer."""
-    return status_of(error) in (None, 400, 403) and _FILTERED.search(words_of(error)) is not None
+    return (
+        status_of(error) in (None, 400, 403, 451) and _FILTERED.search(words_of(error)) is not None
+    )
 
 
 def context_of(error: BaseException) -> int | None:
@@ -260,6 +266,8 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         refused = service.error(ModelOutputInvalid, wordings.WITHHELD)
     elif _out_of_quota(error):
         refused = service.error(ModelRejected, wordings.NO_QUOTA)
+    elif is_too_long(error):
+        refused = service.error(ContextTooLong, wordings.TOO_LONG, status=status_of(error) or 400)
     elif (status := status_of(error)) is not None:
         refused = _refusal_error(error, status, service)
     else:
@@ -275,7 +283,8 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
     """Return the typed error where no answer came, or half of one; None: the failure is another."""
-    if _never_connected(error):
+    chain = _chain_of(error, contexts=True)
+    if any(_ancestry(one) & _NO_CONNECTION for one in chain):
         unreachable = service.error(ModelUnavailable, wordings.UNREACHABLE)
         unreachable.unreachable = True
         return unreachable
@@ -287,8 +296,6 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
 
 
 def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnavailable:
-    if is_too_long(error):
-        return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
     detail = _detail(error, service.secret)
     if status == 429:
         if (seconds := retry_after(error)) is None:
@@ -334,7 +341,7 @@ def _body_code(error: BaseException) -> str:
 
 def _out_of_quota(error: BaseException) -> bool:
     status = status_of(error)
-    if status == _PAYMENT_REQUIRED or _body_code(error) == "insufficient_quota":
+    if status == 402 or _body_code(error) == "insufficient_quota":
         return True
     told = status in (400, 403, 429) or (status is None and _is_in_stream(error))
     return told and _NO_MONEY.search(words_of(error)) is not None
@@ -358,12 +365,6 @@ def _misdirection(error: BaseException) -> Mapping[str, Wording] | None:
     return next(map(_REDIRECTS.__getitem__, names), None)
 
 
-def _never_connected(error: BaseException) -> bool:
-    """Return whether the error, or one of its causes, says that no connection was made."""
-    chain = _chain_of(error, contexts=True)
-    return any(_ancestry(one) & _NO_CONNECTION for one in chain)
-
-
 def _is_connection_failure(error: BaseException) -> bool:
     return isinstance(error, OSError) or bool(_ancestry(error) & _CONNECTION_ERRORS)
 
@@ -376,7 +377,7 @@ def _is_in_stream(error: BaseException) -> bool:
 def _detail(error: BaseException, secret: str = "") -> str:
     message = message_in(_body_of(error)) or getattr(error, "message", "")
     text = _TAGS.sub(" ", str(message or error)) or type(error).__name__
-    return clean_text(redact(" ".join(text.split()), secret))[:_DETAIL_CHARS]
+    return clean_text(redact(" ".join(text.split()), secret))[:200]
 
 
 def message_in(value: object) -> str:

@@ -40,7 +40,7 @@ class PlainStream(AsyncStream[object]):
             async for line in lines:
                 name, _, data = line.removeprefix(_BYTE_ORDER_MARK).partition(b":")
                 data = data.strip()
-                if name != b"data":
+                if name not in (b"data", b"error"):  # older llama.cpp writes "error: {…}"
                     others.append(line)
                 elif data.startswith(b"[DONE]"):
                     reader.has_ended = begun = True

@@ -150,6 +150,14 @@ REPORTED = {
         failing_with(429, {"error": {"code": "1308", "message": "已达到使用上限，将在 2026-08-25 07:41:44 重置。"}}),
         QUOTED, "model_unavailable", "07:41:44", "稍后",
     ),
+    "too long, in a line that is no data": Case(
+        answering(lambda _: Reply(raw=b'error: {"code": 400, "message": "the request exceeds the available context size"}\n\n')),
+        QUOTED, "context_too_long", "读不完这么长的请求", "SEXTANT_LIMITS__CONTEXT_TOKENS",
+    ),
+    "too long, a string in a stream": Case(
+        answering(lambda _: Reply(raw=b'data: {"error": "`inputs` must have less than 600 tokens", "error_type": "validation"}\n\n')),
+        QUOTED, "context_too_long", "读不完这么长的请求", "SEXTANT_LIMITS__CONTEXT_TOKENS",
+    ),
     "too little memory": Case(
         failing_with(500, {"error": {"message": "needs 5.6 GiB of memory"}}),
         QUOTED, "model_unavailable", "5.6 GiB", "日志",

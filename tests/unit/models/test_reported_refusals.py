@@ -314,3 +314,34 @@ async def test_keys_and_prompts_are_not_sent_on_in_clear(location: str) -> None:
     assert "from https to http" in told.message
     assert "THE_URL" in told.next_step
     assert not is_transient(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "said"),
+    [
+        (400, "API key not valid. Please pass a valid API key.", "拒绝了密钥"),
+        (503, "当前分组 default 下对于模型 m 无可用渠道", "没有该模型"),
+        (400, "Model does not exist. Please check it carefully.", "没有该模型"),
+        (403, 'm requires moderation. Your input was flagged for "violence".', "内容过滤"),
+        (451, "Blocked by censorship.", "内容过滤"),
+        (400, "Budget has been exceeded! Current cost: 10.2, Max budget: 10.0", "额度"),
+        (400, "资源包余量已用尽，请购买资源包。", "额度"),
+        (
+            429,
+            "Requests have exceeded the token rate limit. Please retry after 20 seconds.",
+            "20 秒",
+        ),
+    ],
+)
+def test_what_a_refusal_means_is_read_from_its_words_whatever_its_status(
+    status: int, words: str, said: str
+) -> None:
+    error = refused(status, {"error": {"message": words}})
+    assert said in "".join(as_sextant_error(error, SERVICE).wording("zh"))
+    assert is_transient(error) is (status == 429)
+
+
+def test_a_failed_dependency_of_the_endpoint_is_tried_again() -> None:
+    error = refused(424, {"error": "Request failed during generation", "error_type": "generation"})
+    assert is_transient(error)
+    assert isinstance(as_sextant_error(error, SERVICE), ModelUnavailable)

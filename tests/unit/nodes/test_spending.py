@@ -1,7 +1,6 @@
 """What an answer may still cost, and what is kept back for writing it."""
 
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -177,13 +176,13 @@ def test_a_prompt_shows_as_many_passages_as_the_question_needs(
 def test_fewer_passages_are_shown_to_an_unknown_model_and_to_one_that_begins_late(
     bench: Build,
 ) -> None:
-    def shown(seconds: float = 8.0, **question: object) -> int:
+    def shown(seconds: float = 8.0, parts: tuple[str, ...] = ()) -> int:
         limits = LimitSettings(first_words_seconds=seconds)
-        run = bench(chat=model, settings=Settings(_env_file=None, limits=limits)).runtime.context
+        settings = Settings(_env_file=None, limits=limits)
+        run = bench(chat=model, settings=settings).runtime.context
         assert run is not None
-        return passage_tokens(
-            replace(State(question="How long is the probation?"), **question), run
-        )
+        question = "How long is the probation?"
+        return passage_tokens(State(question=question, subquestions=[*parts]), run)
 
     model = chat()
     wanted = Settings(_env_file=None).answers.passage_tokens
@@ -191,9 +190,8 @@ def test_fewer_passages_are_shown_to_an_unknown_model_and_to_one_that_begins_lat
     model.speed.observe_stream(prompt=3000, shown=150, written=150, first=10.0, rest=10.0)
     assert wanted > shown() >= 0.7 * wanted
     assert shown(30.0) == wanted
-    parts = ["a?", "b?"]
-    assert shown(subquestions=parts) == shown()
-    assert shown(30.0, subquestions=parts) == 2 * wanted
+    assert shown(parts=("a?", "b?")) == shown()
+    assert shown(30.0, ("a?", "b?")) == 2 * wanted
     model.speed.forget()
 
 
