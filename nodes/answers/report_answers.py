@@ -102,8 +102,8 @@ async def answer_from_reports(
         language: `zh` or `en`, of the answer.
         model: the name that the answer gives as its author.
         topic: whether every finding must have more than half of the question's terms, beside those of documents.
-        openings: spans of `items`, the first sentences of documents. If there are any, each report gives one finding, and
-            they stand for the documents that no finding cites.
+        openings: spans of `items`, the first sentences of documents. Those of several documents come first, and each report
+            gives one finding besides.
     """
     if lacks_named(question, items):
         return
@@ -119,11 +119,14 @@ async def answer_from_reports(
         )
     )
     limit = min(_FINDINGS, len(reports)) if openings else _FINDINGS
-    findings = await asyncio.to_thread(list, islice(cited, limit))
-    title = FOUND[language] if findings else quotations.FOUND[language]
-    cited_documents = {document_of(items[one.index]) for one in findings}
-    opened = (_open(items[at], at, start, end) for at, start, end in openings)
-    findings += [one for one in opened if document_of(items[one.index]) not in cited_documents]
+    further = await asyncio.to_thread(list, islice(cited, limit))
+    opened = [_open(items[at], at, start, end) for at, start, end in openings]
+    documents = {document_of(items[one.index]) for one in opened}
+    if len(documents) == 1 and further:  # the beginning of one document tells less than its reports
+        opened = []
+    told = "\n".join(one.finding for one in opened)
+    findings = [*opened, *(one for one in further if one.finding.rstrip(".。") not in told)]
+    title = FOUND[language] if further else quotations.FOUND[language]
     is_of_one = not reports and len({document_of(items[one.index]) for one in findings}) == 1
     if not findings or not _speaks_of(findings, question):
         return

@@ -52,10 +52,9 @@ def statements(text: str) -> Iterator[str]:
 
 
 def leans_on_others(sentence: str) -> bool:
-    """Return whether a sentence begins with a pronoun or connective, or is an exclamation."""
-    return _LEANS.match(sentence) is not None or sentence.rstrip("\"'”’」』)）").endswith(
-        ("!", "！")
-    )
+    """Return whether a sentence begins with a pronoun or connective, is an exclamation, or is there for a link."""
+    bare = sentence.rstrip("\"'”’」』)）")
+    return _LEANS.match(sentence) is not None or bare.endswith(("!", "！")) or "://" in bare
 
 
 MOST_ENTITIES = 40

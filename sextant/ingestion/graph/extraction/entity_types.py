@@ -13,14 +13,13 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from sextant.domain.graph import UNTYPED
-from sextant.ingestion.graph.extraction.extract_terms import sentences_of
+from sextant.ingestion.graph.extraction.extract_terms import is_full_name, sentences_of
 from sextant.ingestion.graph.extraction.extraction_prompts import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify
 from sextant.text.segmenter import cut_tagged_words, is_known_word
 from sextant.text.sentences import TITLES
-from sextant.text.statements import SURNAMES
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"
@@ -82,18 +81,13 @@ def _chinese_name(name: str) -> str:
     [(_, tag), *more] = words
     if tag == "nrfg" and not more:
         return PERSON
-    if all(one == "nr" for _, one in words) and _is_person(name, known):
+    if all(one == "nr" for _, one in words) and is_full_name(name):
         return PERSON
     if not more and known and tag == "nt":
         return ORGANIZATION
     if not more and known and tag == "ns" and _is_known_location(simplify(name)):
         return LOCATION
     return _not_a_person(_class_behind(name, 2))
-
-
-def _is_person(name: str, known: bool) -> bool:
-    """Return whether a name tagged as a person's is one; the dictionary tags 苍鹭 and 马达 so, too."""
-    return 2 + known <= len(name) <= 3 and simplify(name)[0] in SURNAMES
 
 
 def _is_known_location(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Find the titles of a document and its sections that are names.
 
-Also here: the positions where a sentence, an item or a cell begins, so that a capital means nothing.
+Also here: the positions where a sentence, a speech, an item or a cell begins, so that a capital means nothing.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from sextant.text.name_linker import bare_title, is_linkable, names_of_title
 
 # The mark of a list's item: "- Let structs own", "4. Check the star".
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·–—]|\d{1,3}[.)、])[ \t]+(?=\S+[ \t])", re.MULTILINE)
+# Speech in quotation marks ("“Look at it”", but not "the “Heron”"), and a clause behind a colon ("Bert: Discussed it").
+_SPEECH = re.compile(r"[“\"‘](?=[^\W\d_]+[^\w”\"’'])|:\**\s+(?=[^\W\d_]+ [a-z])")
 _ROW = re.compile(r"^\|.*\|[ \t]*$", re.MULTILINE)
 _CELL = re.compile(r"(?<=\| )[^|\n]+(?= \|)")
 _RULE = re.compile(r"\n\|(?: *:?-+:? *\|)+")
 
 
 def openings(text: str, sentences: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the positions where sentences, items and cells begin, in order.
+    """Return the positions where sentences, speeches, items and cells begin, in order.
 
     An item or a cell of one word may be a name, except in the head of a table.
     """
     starts = {start for start, _ in sentences}
-    starts |= {item.end() for item in _ITEM.finditer(text)}
+    starts |= {found.end() for mark in (_ITEM, _SPEECH) for found in mark.finditer(text)}
     for row in _ROW.finditer(text):
         head = _RULE.match(text, row.end()) is not None
         cells = _CELL.finditer(text, row.start(), row.end())
@@ -112,7 +114,7 @@ def is_generic(heading: str) -> bool:
 
 
 def _make_title(name: str, path: tuple[str, ...] | None) -> Title | None:
-    if not name or len(name) > LONGEST_TITLE or is_generic(name):
+    if not name or len(name) > LONGEST_TITLE or is_generic(name) or name[-1] in ".。!！":
         return None
     names = tuple(n for n in (*names_of_title(name), *_abbreviations(name)) if is_linkable(n))
     return Title(name, tuple(dict.fromkeys(names)), path)

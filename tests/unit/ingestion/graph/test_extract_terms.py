@@ -104,6 +104,31 @@ def test_units_and_what_anything_has_are_no_terms_but_parts_of_some() -> None:
     assert names("Pay in SEK.") == []
 
 
+def test_nothing_in_an_address_is_a_term() -> None:
+    text = "See https://docs.example.org/d/1aB76ClCgdjZ/20Papers (Heron) or write to 40heron@example.org."
+    assert names(text) == ["Heron"]
+
+
+def test_the_first_word_of_a_speech_or_behind_a_colon_is_no_name_by_its_capital() -> None:
+    assert names("“Look at it,” said Ada Marsh of the “Heron” project.") == ["Ada Marsh", "Heron"]
+    assert names("Marek: Discussed upgrading it.\nOwner: Patricia") == ["Patricia"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("走进TCL中环，ST冠福在Halo控制台上。", {"TCL中环", "ST冠福", "Halo"}),
+        ("We ported io.js to Node.js, e.g. by v0.12.3.", {"io.js", "Node.js"}),
+        ("城发资本董事长陈子祥见了秦世龙。", {"城发资本", "陈子祥", "秦世龙"}),
+        ("消防救援机构会检查，由消防救援机构处罚。", {"消防救援机构"}),
+        ("市场监管部门有关于企业的规定和数据。", {"市场监管部门"}),
+        ("It needs 5V or 3.3V at GPIO16.", {"GPIO16"}),
+    ],
+)
+def test_names_begin_and_end_where_a_reader_sees_it(text: str, expected: set[str]) -> None:
+    assert set(names(text)) == expected
+
+
 @pytest.mark.parametrize("text", ["", "的的的了了", "a of the", "12 34 56", "。！？"])
 def test_text_without_content_has_no_terms(text: str) -> None:
     assert names(text) == []

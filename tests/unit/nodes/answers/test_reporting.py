@@ -65,16 +65,17 @@ def noting(*points: tuple[str, float, list[int]]) -> str:
     )
 
 
-async def test_without_a_chat_model_each_report_gives_its_best_finding_with_its_passage(
+async def test_without_a_chat_model_each_of_several_documents_opens_with_its_own_words(
     bench: Build,
 ) -> None:
     at = bench(answerer=ExtractiveAnswerer())
     update = await generate(asked("这些文档讲了什么？"), at.runtime)
-    assert "健康：糖尿病的主要症状是多饮、多尿和体重下降。[1]" in update["answer"]
-    assert "付款：合同签订后支付百分之三十。[2]" in update["answer"]
+    assert "合同.md：合同签订后支付百分之三十，终验合格后支付尾款。[1]" in update["answer"]
+    assert "指南.md：糖尿病的主要症状是多饮、多尿和体重下降。[2]" in update["answer"]
+    assert "付款：" not in update["answer"]  # its finding says no more
     assert (update["trust"], update["grounded"]) == ("quoted", False)
-    assert [source["filename"] for source in update["sources"]] == ["指南.md", "合同.md"]
-    first = update["citations"][0]
+    assert [source["filename"] for source in update["sources"]] == ["合同.md", "指南.md"]
+    first = update["citations"][1]
     assert first["quote"] == (" " * 50 + SYMPTOMS.text)[first["start"] : first["end"]]
 
 
@@ -231,7 +232,7 @@ async def test_findings_are_told_where_nothing_that_the_model_writes_holds(bench
     at = bench(chat=model, answerer=ExtractiveAnswerer())
     update = await generate(asked("这些文档讲了什么？"), at.runtime)
     assert update["answer"].startswith(FOUND["zh"])
-    assert [one["source"] for one in update["citations"]] == ["指南.md", "合同.md"]
+    assert [one["source"] for one in update["citations"]] == ["合同.md", "指南.md"]
     assert sentence(WarningCode.ANSWER_REPLACED, "zh") in update["warnings"]
 
 
