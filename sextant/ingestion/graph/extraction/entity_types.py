@@ -162,12 +162,9 @@ _CHINESE_IS_A = re.compile(
     r"(?:是(?:一[个种位名座条家部本款只组类])|是指?|(?<=[”」])指|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
 )
 _ASIDE = re.compile(r"[”\"」』]?\s*(?:[(（][^()（）]{0,80}[)）])?\s*")
-# Verbs of definitions of common nouns: 是一种 and 是指, but not 是一家.
-_OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指|[”」]指")
 _CLAUSE = re.compile(r"[^，。；：！？\n]+")
 _LEAD = '#>*•·|- \t\n“"「『'
-_ARTICLE = re.compile(r"(?:(?P<any>an?)|the)\s+", re.IGNORECASE)
-_PROPER = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "eng"})  # of jieba's tags
+_ARTICLE = re.compile(r"(?:an?|the)\s+", re.IGNORECASE)
 _LONGEST_KIND = 40  # characters
 _LONGEST_DESCRIPTION = 400  # characters
 
@@ -221,8 +218,6 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> EntityD
     entity_type = type_of_class(kind.text)
     if entity_type == UNTYPED and text[verb:first].rstrip() in {"是", "，即"}:
         return None  # 是常见的 is no definition
-    if entity_type == UNTYPED and _is_concept(text, name, at, kind):
-        entity_type = CONCEPT
     description = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
     return EntityDefinition(name, at, kind, entity_type, description)
 
@@ -244,21 +239,6 @@ def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
     start = end - len(text[first:end].lstrip(_LEAD))
     article = _ARTICLE.match(text, start, end)
     return start, {start, article.end() if article else start}
-
-
-def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:
-    """Return whether a definition is of a common noun: "A data race is a bug", or the text has the name in lower case."""
-    if type_of_name(name) != UNTYPED:
-        return False
-    if has_cjk(name):
-        between = text[at + len(name) : kind.start]
-        tags = {tag for _, tag in cut_tagged_words(name)}
-        return _OF_A_KIND.search(between) is not None and tags.isdisjoint(_PROPER)
-    article = _ARTICLE.search(text, max(at - 4, 0), at)
-    if article is not None and article.end() == at:  # "The film is a sequel" defines nothing
-        return article["any"] is not None and name == name.lower()
-    common = name.lower()
-    return common != name and re.search(rf"\b{re.escape(common)}\b", text) is not None
 
 
 def _head(text: str, kind: EntityKind, end: int) -> EntityKind:

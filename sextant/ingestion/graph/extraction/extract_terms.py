@@ -437,9 +437,11 @@ def _continues_name(text: str, last: _Word, word: _Word, begins: Sequence[int]) 
 
 
 def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
-    if opens and len(run) == 1 and not _is_name_by_form(run[0][0]):
-        return
     words = list(run)
+    if opens and len(run) == 2 and run[1][0] == "I":  # "Yesterday I saw"
+        words.pop()
+    if opens and len(words) == 1 and not _is_name_by_form(words[0][0]):
+        return
     while words and (
         words[-1][0] in _JOINERS or _is_measure(words[-1][0]) or _is_shouted(words[-1][0])
     ):
@@ -462,8 +464,9 @@ def _is_stop_word(word: str) -> bool:
 
 
 def _is_shouted(word: str) -> bool:
-    """Return whether a word is a stop word in capitals: SHALL, GIVEN … WHEN … THEN, FROM … WHERE."""
-    return word.isupper() and word not in _ACRONYMS and word.casefold() in ENGLISH_STOP_WORDS
+    """Return whether a word is a stop word in capitals: SHALL, GIVEN … WHEN … THEN, but not the I of World War I."""
+    is_capitals = len(word) > 1 and word.isupper() and word not in _ACRONYMS
+    return is_capitals and word.casefold() in ENGLISH_STOP_WORDS
 
 
 def _is_measure(word: str) -> bool:

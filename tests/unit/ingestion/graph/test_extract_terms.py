@@ -44,6 +44,13 @@ def test_a_title_alone_is_no_name() -> None:
     assert names("They met Mr and Mrs Marsh, or Dr. Ines Poe.") == ["Mrs Marsh", "Ines Poe"]
 
 
+def test_the_number_one_is_of_a_name_and_the_pronoun_of_none() -> None:
+    assert names("It was in World War I, under Mary I, here. Yesterday I slept.") == [
+        "World War I",
+        "Mary I",
+    ]
+
+
 def test_words_without_content_name_nothing_in_capitals_either() -> None:
     assert names("- **WHEN** a pump\n- **THEN** SQL **WHERE** SHALL NOT fail") == ["SQL"]
     assert names("The WHO and the IT department SHALL agree.") == ["WHO", "IT"]
