@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -13,7 +14,14 @@ from sextant.ingestion.parsing.formats.pdf_alignment import (
     is_number,
     segments,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, contains, unite
+from sextant.ingestion.parsing.formats.pdf_lines import (
+    SAME_ROW,
+    PdfBox,
+    PdfLine,
+    contains,
+    is_prose,
+    unite,
+)
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import columns_in_order, is_item, rows_of
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, make_table
@@ -73,6 +81,8 @@ class TableFinder:
         if not is_ruled and 2 * figures < _FIGURES * len(cells_behind):
             return None
         members = [line for line in self._left if contains(box, line.box)]
+        if is_mixed and _are_columns_of_text(members):
+            return None
         aligned = self._align(members, near)
         if aligned is None or not _is_filled(aligned, is_ruled=is_ruled, is_mixed=is_mixed):
             return None
@@ -190,6 +200,16 @@ def _heads(rows: Sequence[list[PdfLine]], at: int) -> list[list[PdfLine]]:
 def _near(strokes: Sequence[PdfBox], box: PdfBox, size: float) -> list[PdfBox]:
     low, high = box.bottom - 2 * size, box.top + 2 * size
     return [one for one in strokes if low < one.bottom and one.top < high]
+
+
+def _are_columns_of_text(lines: Sequence[PdfLine]) -> bool:
+    """Return whether lines are columns of a page: two of them, or one that runs on from line to line beside a figure."""
+    columns = defaultdict[int, list[PdfLine]](list)
+    for line in lines:
+        columns[round(line.box.left)].append(line)
+    texts = [column for column in columns.values() if is_prose(column)]
+    running = [one for one in texts if 2 * sum(line.text[0].islower() for line in one) > len(one)]
+    return len(texts) > 1 or bool(running)
 
 
 def _is_filled(table: AlignedTable, *, is_ruled: bool, is_mixed: bool) -> bool:

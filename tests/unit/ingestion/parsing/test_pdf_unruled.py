@@ -356,3 +356,35 @@ def test_two_ruled_tables_below_each_other_in_one_frame_are_two() -> None:
     ]
 
     assert read(page) == ([staff, machines], ["Prices of machines"])
+
+
+def test_text_that_runs_on_beside_the_figures_of_a_chart_is_no_table() -> None:
+    text = [
+        "The flow of a river is least in the late summer and rises",
+        "with the rains of autumn, as the stations of the survey",
+        "show for each of the years; the figure gives the mean of",
+        "all of them, and its axis counts the cubic metres.",
+    ]
+    left = [PdfText(40, 700 - 13 * at, line, 9) for at, line in enumerate(text)]
+    axis = [PdfText(330, 700 - 13 * at, str(60 - 10 * at), 9) for at in range(4)]
+
+    tables, paragraphs = read([*left, *axis])
+    assert not tables
+    assert paragraphs[0] == " ".join(text)
+
+
+def test_lists_whose_numbers_stand_apart_are_read_column_by_column() -> None:
+    entry = ["Larch P, Ames Q, Moss R. Drying of the oak", "In: Boats of Seaford, vol. 1998:33-41."]
+
+    def column(x: float, first: int) -> list[Drawn]:
+        items = list[Drawn]()
+        for at in range(4):
+            y = 700 - 26 * at
+            items.append(PdfText(x, y, f"{first + at}.", 9))
+            items += [PdfText(x + 24, y - 13 * line, entry[line], 9) for line in range(2)]
+        return items
+
+    tables, paragraphs = read([*column(40, 4), *column(310, 22)])
+    assert not tables
+    places = [" ".join(paragraphs).find(f"{number}. Larch") for number in (4, 5, 22, 25)]
+    assert -1 < places[0] < places[1] < places[2] < places[3]
