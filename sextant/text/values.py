@@ -279,7 +279,8 @@ def _number_of(
 
 def _value_of_last_figure(groups: dict[str, str], number: Fraction) -> Fraction:
     """Return the value of the last figure that is not 0, a thousand for 12,000; 0 for a number in words."""
-    figures = re.sub(r"\D", "", groups.get("n", "")).strip("0")
+    written = re.sub(r"\D", "", groups.get("n", ""))
+    figures = str(int(written or 0)).strip("0")  # of any script: ٠ is a 0
     return abs(number) / int(figures) if figures else Fraction(0)
 
 

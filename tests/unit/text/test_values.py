@@ -226,3 +226,8 @@ def test_units_and_years_are_read_where_they_are_meant(
 @pytest.mark.parametrize("text", ["{}%", "第{}章"])
 def test_a_key_of_thousands_of_figures_is_no_value(text: str) -> None:
     assert values_of(text.format("7" * 4_400)) == []
+
+
+@pytest.mark.parametrize(("text", "number"), [("٠ يوم", 0), ("٣٠ يوما", 30), ("००", 0)])
+def test_figures_of_other_scripts_are_numbers(text: str, number: int) -> None:
+    assert [found.value.number for found in normalise_values(text)] == [number]
