@@ -22,6 +22,9 @@ NUMBERED = r"\d{1,3}(?:[)、．]|\.(?![\da-z]))\s*|[(（]?[一二三四五六七
 # The marks of a list item, heading, quotation or table that a line begins with.
 # The 4 of "4.2 adds …" and of "4.x" is none.
 _LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
+# "回答：…" and "Answer: …" need not say that they answer; "A: …" does so below "Q: …" only, else it is one of several.
+_ANSWER = re.compile(r"(?:(?P<letter>A)|Answer|回?答[案复覆]?|解答)\d{0,3}[:：]\s*")
+_ASKED = re.compile(r"^\W*(?:Q(?:uestion)?|问题?|問題?)\d{0,3}[:：]", re.MULTILINE)
 # The key of a record ("answer: Within 8 hours", "price_eur: 52").
 _KEY = re.compile(r"(?P<key>[a-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*):[ \t]+(?=\S)")
 # The end of a field on a line of several: "title: Prices; owner: Ann".
@@ -97,6 +100,9 @@ def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     """Yield a sentence or row without its marks, its clauses if it is long, or the fields of a record's line."""
     mark = _LINE_MARK.match(text, start, end)
     begin = mark.end() if mark else start
+    label = _ANSWER.match(text, begin, end)
+    if label and (not label["letter"] or _ASKED.search(text, 0, begin)):
+        begin = label.end()
     if _LABELS.match(text, begin, end):
         return
     if not mark and _KEY.match(text, begin, end):

@@ -334,4 +334,4 @@ async def test_of_a_question_without_a_question_mark_its_answer_is_quoted(mark: 
         f"{mark}：上传时提示 413\n\nA：把 body_size 改大即可。\n\n{mark}：登录时提示 61\n\nA：换一个浏览器。"
     )
     found = await ExtractiveAnswerer().extract("上传时提示 413 怎么办？", [passage], language="zh")
-    assert found.quotations[0].sentence == "A：把 body_size 改大即可。"
+    assert found.quotations[0].sentence == "把 body_size 改大即可。"

@@ -126,6 +126,23 @@ depot --help
 ```"""
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("问：几点开门？\n答：七点开门。", ["问：几点开门？", "七点开门。"]),
+        ("问题1：几点开门？\n回答1：\n七点开门。", ["问题1：几点开门？", "七点开门。"]),
+        ("Q: When?\nA: At seven in the morning.", ["Q: When?", "At seven in the morning."]),
+        ("Answer: It opens at seven.", ["It opens at seven."]),
+        ("A: one gate\nB: two gates", ["A: one gate", "B: two gates"]),
+        ("答案以公告为准。", ["答案以公告为准。"]),
+    ],
+)
+def test_an_answer_is_quoted_without_the_word_that_it_is_one(
+    text: str, expected: list[str]
+) -> None:
+    assert [text[start:end] for start, end in quotable_spans(text)] == expected
+
+
 def test_long_code_is_cut_at_its_lines() -> None:
     spans = [HELP[start:end] for start, end in quotable_spans(HELP)]
     assert spans == [
