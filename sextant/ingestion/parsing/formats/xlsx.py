@@ -145,21 +145,26 @@ _MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
 _MOST_MERGES = 10_000
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
-# In place of "mmss.0", which the standard has by mistake, and those of Chinese Excel, which write no code.
-_AS_EXCEL = {"47": "mm:ss.0"} | {
-    number: code
-    for numbers, code in (
-        ("27 36 50 52 57", 'yyyy"年"m"月"'),
-        ("28 29 51 53 54 58", 'm"月"d"日"'),
-        ("30", "m-d-yy"),
-        ("31", 'yyyy"年"m"月"d"日"'),
-        ("32", 'h"时"mm"分"'),
-        ("33", 'h"时"mm"分"ss"秒"'),
-        ("34 55", '[<1]上午/下午h"时"mm"分";yyyy/m/d h:mm'),  # a day is of Japanese Excel
-        ("35 56", '[<1]上午/下午h"时"mm"分"ss"秒";yyyy/m/d h:mm'),
-    )
-    for number in numbers.split()
+# Codes of formats that Chinese and Japanese Excel write by their numbers alone (ECMA-376, part 1, 18.8.30).
+_YEAR_MONTH, _MONTH_DAY, _DAY = 'yyyy"年"m"月"', 'm"月"d"日"', 'yyyy"年"m"月"d"日"'
+_CHINESE = {
+    _YEAR_MONTH: "27 36 50 52 57",
+    _MONTH_DAY: "28 29 51 53 54 58",
+    "m-d-yy": "30",
+    _DAY: "31",
+    'h"时"mm"分"': "32",
+    'h"时"mm"分"ss"秒"': "33",
+    '上午/下午h"时"mm"分"': "34 55",
+    '上午/下午h"时"mm"分"ss"秒"': "35 56",
 }
+_JAPANESE = {
+    _DAY: "27 28 29 30 31 36 50 51 54 57 58",
+    'h"時"mm"分"': "32",
+    'h"時"mm"分"ss"秒"': "33",
+    _YEAR_MONTH: "34 52 55",
+    _MONTH_DAY: "35 53 56",
+}
+_KANA = re.compile("[\u3040-\u30ff]")
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
@@ -209,7 +214,16 @@ class Workbook:
             one.get("numFmtId", ""): one.get("formatCode") or GENERAL
             for one in self._shared("styles", "{*}numFmts/{*}numFmt")
         }
-        codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | _AS_EXCEL | codes
+        names = (one.get("val", "") for one in self._shared("styles", "{*}fonts/{*}font/{*}name"))
+        is_japanese = any(map(_KANA.search, (*names, *self._strings)))
+        asian = _JAPANESE if is_japanese else _CHINESE
+        known = {number: code for code, numbers in asian.items() for number in numbers.split()}
+        codes = {
+            **{str(key): code for key, code in BUILTIN_FORMATS.items()},
+            "47": "mm:ss.0",  # the standard has "mmss.0" by mistake
+            **known,
+            **codes,
+        }
         styles = self._shared("styles", "{*}cellXfs/{*}xf")
         self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
         fonts = [*map(_is_struck, self._shared("styles", "{*}fonts/{*}font"))]

@@ -218,26 +218,38 @@ class TestExcel:
             [["型号", "单价", "", "折扣"], ["H3", "386000", "", "15%"]], [["部件", "库存"], ["BM-40", "14"]],
         ]  # fmt: skip
 
-    def test_formats_without_a_code_are_those_of_chinese_excel_or_general(self) -> None:
+    @pytest.mark.parametrize(
+        ("font", "number", "days"),
+        [
+            ("等线", b"31", ["2024-03-15", "2024-04-01"]),
+            ("等线", b"57", ["2024-03", "2024-04"]),
+            ("游ゴシック", b"57", ["2024-03-15", "2024-04-01"]),
+            ("游ゴシック", b"55", ["2024-03", "2024-04"]),
+        ],
+    )
+    def test_formats_without_a_code_are_those_of_chinese_or_japanese_excel_or_general(
+        self, font: str, number: bytes, days: list[str]
+    ) -> None:
         book = openpyxl.Workbook()
         book.active.append(["到货日期", "数量"])
+        book.active["A1"].font = openpyxl.styles.Font(name=font)
         book.active.append([dt.date(2024, 3, 15), 7])
         book.active.append([dt.date(2024, 4, 1), 9])
         book.active["A2"].number_format = book.active["A3"].number_format = "0"  # of number 1
         saved, content = io.BytesIO(), io.BytesIO()
         book.save(saved)
         with zipfile.ZipFile(saved) as source, zipfile.ZipFile(content, "w") as target:
-            for name in source.namelist():
-                part = source.read(name)
-                if name == "xl/styles.xml":
-                    part = part.replace(b'numFmtId="1"', b'numFmtId="31"')
+            for inner in source.namelist():
+                part = source.read(inner)
+                if inner == "xl/styles.xml":
+                    part = part.replace(b'numFmtId="1"', b'numFmtId="%s"' % number)
                     empty = b'<numFmts count="1"><numFmt numFmtId="0" formatCode=""/></numFmts>'
                     part = re.sub(rb"(<numFmts.*)?(?=<fonts)", empty, part, count=1)
-                target.writestr(name, part)
+                target.writestr(inner, part)
 
         parsed = parser_for(FileType.XLSX)(content.getvalue(), LIMITS)
 
-        assert tables(parsed) == [[["到货日期", "数量"], ["2024-03-15", "7"], ["2024-04-01", "9"]]]
+        assert tables(parsed) == [[["到货日期", "数量"], [days[0], "7"], [days[1], "9"]]]
 
     def test_merged_cells_stand_in_every_row_and_a_title_across_stands_once(self) -> None:
         book = openpyxl.Workbook()
