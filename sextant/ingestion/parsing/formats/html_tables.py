@@ -5,6 +5,7 @@ Also here: the visibility of elements, code with its lines.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
@@ -204,6 +205,10 @@ _MAX_COLSPAN = 1_000  # HTML standard, 4.9.11; rows end with their group
 _CELLS = frozenset({"td", "th"})
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _LONG_CELL = 200  # characters
+_ICONS = (
+    "img[alt], svg[aria-label], svg > title, i[aria-label], i[title], span[aria-label], span[title]"
+)
+_FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}")
 
 
 def holds_data(table: LexborNode) -> bool:
@@ -323,9 +328,20 @@ def _position_cells(
             height = left if is_rest else _span(node, "rowspan", left)
             width = _span(node, "colspan", _MAX_COLSPAN)
             budget.spend(width)
-            yield SpannedCell(row, column, read_cell(node), height, width)
+            text = read_cell(node) or _icon_names(node)
+            yield SpannedCell(row, column, text, height, width)
             taken.update(dict.fromkeys(range(column, column + width), row + height))
             column += width
+
+
+def _icon_names(cell: LexborNode) -> str:
+    """Return what the icons of a cell without words stand for: ticks in a table of features."""
+    names = dict[str, None]()
+    for icon in cell.css(_ICONS):
+        given = (icon.attributes.get(name) for name in ("alt", "aria-label", "title"))
+        name = next(filter(None, given), "") or (icon.tag == "title" and icon.text()) or ""
+        names[" ".join(name.split())] = None
+    return " ".join(name for name in names if not _FILE_NAME.fullmatch(name))
 
 
 def _cells_of(row: LexborNode) -> list[LexborNode]:

@@ -778,6 +778,17 @@ def test_words_in_a_drawing_are_read_and_those_for_old_browsers_are_counted() ->
     assert parsed.omissions.left_out == {"out of sight": 9}
 
 
+def test_a_cell_without_words_says_what_its_icons_stand_for() -> None:
+    page = (
+        "<table><tr><th>Plan</th><th>SSO</th><th>API</th><th>Logs</th></tr>"
+        "<tr><td>Basic</td><td><svg aria-label=Included></svg></td><td><img alt=no></td><td><img alt=a.png></td></tr>"
+        "<tr><td>Pro <img alt=star></td><td><svg><title>Included</title></svg></td><td><i title=yes></i></td></tr></table>"
+    )
+    [found] = blocks(FileType.HTML, page)
+    assert isinstance(found, Table)
+    assert found.rows[1:] == [["Basic", "Included", "no", ""], ["Pro", "Included", "yes", ""]]
+
+
 def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
     page = (
         "<table><tr><th>Year</th><th>Month</th><th>Sold</th></tr><tr><th rowspan=3>2025</th></tr>"
