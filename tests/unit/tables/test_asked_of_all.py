@@ -83,6 +83,7 @@ def test_a_column_is_named_by_another_word_of_its_family(
     ("question", "table", "expected"),
     [
         ("How many were sold in total?", ITEMS, [("2,400", "c2")]),
+        ("Total spent across all departments?", SPENDING, [("625,050", "c3")]),
         ("What are the total sales?", ITEMS, [("2,400", "c2")]),
         ("一共卖出多少？", ITEMS, [("2,400", "c2")]),
         ("How many kilometres were driven altogether?", ROUTES, [("448", "c3")]),
