@@ -91,17 +91,18 @@ class Siblings:
     def _is_of_other(
         self, named: re.Pattern[str], others: re.Pattern[str], layers: Sequence[str]
     ) -> bool:
-        """Return whether the first of some texts that names a thing of the kind names another than is asked for."""
+        """Return whether the first of some texts that names a thing of the kind names another than is asked for.
+
+        "Does P-20 fit P-30?" asks for both.
+        """
+        asked = [pattern for pattern, _ in self._names]
         for plain in layers:
             if named.search(plain):
                 return False
-            if any(not self._is_asked(found[0]) for found in others.finditer(plain)):
-                return True
+            for found in others.finditer(plain):
+                if not any(pattern.search(found[0]) for pattern in asked):
+                    return True
         return False
-
-    def _is_asked(self, name: str) -> bool:
-        """Return whether a question names this one, too: "Does P-20 fit P-30?" asks for both."""
-        return any(named.search(name) for named, _ in self._names)
 
 
 def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:
@@ -176,17 +177,12 @@ def find_namesakes(question: str, passages: Sequence[RetrievedItem]) -> set[int]
         body = normalise(found["body"] or found["before"] or found["han_body"])
         name = normalise(found["name"] or found["named"] or found["han"])
         names = [name, name[:2]] if found["han"] else [name]  # 王芳 of 王芳住
-        name = next((one for one in names if _has_both(plain, one, body)), "")  # "" stands nowhere
-        others |= {
-            index
-            for index, (text, document) in enumerate(zip(plain, documents, strict=True))
-            if find_whole(text, name) and body not in document
-        }
+        for name in names:
+            bearing = [at for at, text in enumerate(plain) if find_whole(text, name)]
+            if any(body in plain[at] for at in bearing):
+                others |= {at for at in bearing if body not in documents[at]}
+                break
     return others
-
-
-def _has_both(texts: Sequence[str], name: str, body: str) -> bool:
-    return any(body in text and find_whole(text, name) for text in texts)
 
 
 # Whether something is so is answered by either; which things are so is not.
@@ -233,7 +229,10 @@ def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
     return {
         at
         for at, (same, opposite) in enumerate(said)
-        if opposite > same and _is_plain(sentences[at].text) and is_outdone(at)
+        if opposite > same
+        and not is_row(sentences[at].text)
+        and not _IN_PART.search(simplify(sentences[at].text))
+        and is_outdone(at)
     }
 
 
@@ -254,7 +253,3 @@ def _measure_polarity(
         return plain, denied
     whole = frozenset[str]().union(*(terms for terms, _ in parts))
     return len(whole) if denied else 0, plain
-
-
-def _is_plain(text: str) -> bool:
-    return not is_row(text) and _IN_PART.search(simplify(text)) is None

@@ -140,12 +140,12 @@ class ExtractiveAnswerer:
         """
         if summary := summary_of_named(question, items):
             return Extraction(_quote(items, summary), None)
-        trusted = [
-            item if _is_trusted(question, item) else replace(item, text="") for item in items
-        ]
-        found = await self._extract(question, trusted, language)
-        if found.quotations or trusted == list(items):
-            return found
+        # A passage with orders to whoever answers is read only where no other answers.
+        trusted = [replace(item, text="") if orders_answerer(item.text) else item for item in items]
+        if trusted != list(items) and not asks_of_orders(question):
+            found = await self._extract(question, trusted, language)
+            if found.quotations:
+                return found
         return await self._extract(question, items, language)
 
     async def _extract(
@@ -196,7 +196,9 @@ class ExtractiveAnswerer:
         if evidence is None:
             return None
         features = await asyncio.to_thread(evidence.measure_sentences)
-        compared = _shortlist(features, self._weights.score(features))
+        order = np.argsort(-self._weights.score(features), kind="stable")
+        foreign = [at for at in order[_BY_WORDS:] if features[at, OTHER_LANGUAGE]]
+        compared = [*order[:_BY_WORDS], *foreign[:_IN_OTHER_LANGUAGE]]
         sentences = [evidence.sentences[index] for index in compared]
         features = features[compared]
         cosines = await self._compare(question, sentences)
@@ -236,18 +238,17 @@ class ExtractiveAnswerer:
             # Another row is about something else.
             near = not is_row(one.text) and any(one.source == other.source for other in chosen)
             most = self._weights.same_passage if near else self._weights.other_passage
-            if behind <= most and not any(_say_the_same(one, other) for other in chosen):
+            same = (
+                len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
+                for other in chosen
+            )
+            if behind <= most and max(same) < _SAME_WORDS:
                 chosen.append(one)
             if len(chosen) == MOST_QUOTES:
                 break
         sources = list(dict.fromkeys(one.source for one in chosen))
         behind_best = sorted(chosen[1:], key=lambda one: (sources.index(one.source), one.start))
         return [one.span for one in (best, *behind_best)]
-
-
-def _is_trusted(question: str, item: RetrievedItem) -> bool:
-    """Return whether a passage gives no orders to whoever answers; one with orders is read only where no other answers."""
-    return asks_of_orders(question) or not orders_answerer(item.text)
 
 
 def quote_nearest(question: str, items: Sequence[RetrievedItem]) -> Quotation | None:
@@ -338,17 +339,6 @@ def _read_behind(ranking: Ranking) -> list[Span]:
     sentences = ranking.evidence.sentences
     behind = [one.span for one in sentences if one.source == best.source and one.start >= best.end]
     return behind[:_BEHIND]
-
-
-def _shortlist(features: Numbers, scores: Numbers) -> list[int]:
-    """Return the places of the sentences to compare by meaning: the best by words, and those in the other language."""
-    order = [int(index) for index in np.argsort(-scores, kind="stable")]
-    other_language = [index for index in order[_BY_WORDS:] if features[index, OTHER_LANGUAGE]]
-    return [*order[:_BY_WORDS], *other_language[:_IN_OTHER_LANGUAGE]]
-
-
-def _say_the_same(one: Sentence, other: Sentence) -> bool:
-    return len(one.terms & other.terms) >= _SAME_WORDS * (len(one.terms | other.terms) or 1)
 
 
 def _quote(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> tuple[Quotation, ...]:

@@ -107,7 +107,7 @@ class Evidence:
         self._items = items
         self._paraphrases = Paraphrases(question)
         self._language = language
-        self._words = content_words(simplify(strip_borrowed_part(question)))
+        words = content_words(simplify(strip_borrowed_part(question)))
         self._weights = _weigh_terms(question, sentences)
         paraphrases = self._paraphrases
         self._headings = [
@@ -123,7 +123,9 @@ class Evidence:
         self._passages = [self._cover(present) for present in self._terms]
         # Passages without a sentence to quote do not count.
         self._sources = sorted({one.source for one in sentences})
-        self._missing = [self._count_missing(text) for text in texts]
+        self._missing = [
+            sum(word not in text for word in words) / (len(words) or 1) for text in texts
+        ]
         self._type = AnswerType(question)
         self._definition = definition_pattern(question)
 
@@ -216,9 +218,6 @@ class Evidence:
         """Return the share of the question's information that some terms hold, 0..1."""
         return sum(self._weights[term] for term in present & self._weights.keys())
 
-    def _count_missing(self, text: str) -> float:
-        return sum(word not in text for word in self._words) / (len(self._words) or 1)
-
     def _neighbour(self, index: int, other: int) -> Sentence | None:
         if not 0 <= other < len(self.sentences):
             return None
@@ -226,16 +225,12 @@ class Evidence:
         return one if one.source == self.sentences[index].source else None
 
     def _match_type(self, sentence: Sentence) -> float:
-        """Return 1 where a sentence holds the kind of thing that is asked for, -1 where not, 0 for no kind."""
+        """Return 1 where a sentence holds the kind of thing that is asked for, or defines it, -1 where not, 0 for no kind."""
         found = self._type.is_in(sentence.meaning)
         if found is None:
-            return float(self._defines(sentence))
+            pattern = self._definition
+            return float(bool(pattern and pattern.search(normalise(sentence.text))))
         return 1.0 if found else -1.0
-
-    def _defines(self, sentence: Sentence) -> bool:
-        """Return whether a sentence says what that is which is asked about."""
-        pattern = self._definition
-        return pattern is not None and pattern.search(normalise(sentence.text)) is not None
 
 
 def _read_value(text: str) -> frozenset[str]:
