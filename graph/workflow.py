@@ -23,6 +23,7 @@ from langgraph.types import RetryPolicy
 
 from sextant.domain.answers import Status, Usage, as_values
 from sextant.domain.errors import SextantError
+from sextant.domain.retrieval import LaneScore
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, milliseconds_since
@@ -160,6 +161,8 @@ def create_query_workflow(
     builder.add_edge("research", "compose")
     builder.add_edge("generate", END)
     builder.add_edge("compose", END)
+    if checkpointer is not None:  # LangGraph finds all other classes of the state by itself
+        checkpointer = checkpointer.with_allowlist([(LaneScore.__module__, LaneScore.__name__)])
     compiled = builder.compile(checkpointer=checkpointer, name="sextant")
     parts = {name: part for name, part in vars(compiled).items() if name != "__orig_class__"}
     return Workflow(**parts).with_config(recursion_limit=_MOST_STEPS)  # as `Pregel.copy` does

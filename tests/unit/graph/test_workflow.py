@@ -14,6 +14,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import ValidationError
 
 from sextant.domain.answers import Usage
@@ -25,7 +26,7 @@ from sextant.domain.errors import (
     QuestionInvalid,
     SextantError,
 )
-from sextant.domain.retrieval import Retrieval
+from sextant.domain.retrieval import ItemKind, LaneScore, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.graph import create_query_workflow
@@ -418,3 +419,12 @@ async def test_what_a_search_uses_of_chat_models_is_in_the_account(bench: Build)
     spent = ("calls", "prompt_tokens", "completion_tokens")
     assert [costs["retrieve"][one] for one in spent] == [1, 700, 30]
     assert all(sum(cost[one] for cost in costs.values()) == usage[one] for one in spent)
+
+
+def test_a_strict_saver_of_the_caller_restores_passages_with_their_lanes() -> None:
+    serde = JsonPlusSerializer(allowed_msgpack_modules=[RetrievedItem, ItemKind])
+    workflow = create_query_workflow(checkpointer=InMemorySaver(serde=serde))
+    lanes = {"vector": LaneScore(1, 0.8)}
+    found = RetrievedItem(ItemKind.CHUNK, id="a", text="Gulls.", score=0.8, lanes=lanes)
+    saver: Any = workflow.checkpointer
+    assert saver.serde.loads_typed(saver.serde.dumps_typed([found])) == [found]
