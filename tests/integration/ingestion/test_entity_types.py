@@ -186,7 +186,7 @@ async def test_definitions_roles_and_titles_are_read_without_a_model(
     await ingest(graphed, scope, notes=NOTES, again=AGAIN)
     kinds = {name: kind for name, (kind, _) in (await entities(database, scope)).items()}
 
-    assert {name for name, kind in kinds.items() if kind == "CONCEPT"} == {"所有权系统", "借用规则"}
+    assert {name for name, kind in kinds.items() if kind == "CONCEPT"} == {"借用规则"}
     assert {name for name, kind in kinds.items() if kind == "PERSON"} == {
         "何静",
         "Lin Ruochuan",

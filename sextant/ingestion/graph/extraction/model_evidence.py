@@ -7,6 +7,7 @@ names. A name that no passage contains was made up, or comes from the prompt's e
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
@@ -30,6 +31,10 @@ from sextant.stores.graph.evidence import (
 )
 from sextant.text.characters import normalise, normalise_name
 from sextant.text.sentences import sentence_spans
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+
+_STOP_WORDS = CHINESE_STOP_WORDS | ENGLISH_STOP_WORDS
+_MOST_BETWEEN = 4  # relations that a passage states of two entities; small models fill any list
 
 
 class ReadPassage(NamedTuple):
@@ -77,14 +82,17 @@ class _Names:
         self.passages = passages
         self.found = found
         self._spans: dict[tuple[str, int], tuple[int, int] | None] = {}
-        self.entities = _distinct(entity for one in found.values() for entity in one.entities)
-        ends = [name for one in found.values() for pair in one.relations for name in _ends_of(pair)]
-        self.entities |= {
-            norm: entity
-            for norm, entity in _distinct(FoundEntity(name=name) for name in ends).items()
-            if norm not in self.entities
-            and any(find_name(entity.name, passages[index].text) != (0, 0) for index in found)
-        }
+        ends = (
+            FoundEntity(name=name)
+            for one in found.values()
+            for pair in one.relations
+            for name in _ends_of(pair)
+            if any(find_name(name, passages[index].text) != (0, 0) for index in found)
+        )
+        given = _distinct(entity for one in found.values() for entity in one.entities)
+        given |= {norm: one for norm, one in _distinct(ends).items() if norm not in given}
+        whole = normalise("\n".join(f"{one.heading}\n{one.text}" for one in passages))
+        self.entities = {n: one for n, one in given.items() if _has_words(one.name, whole)}
 
     def span(self, norm: str, index: int) -> tuple[int, int] | None:
         """Return the span of an entity's name in a passage, if any."""
@@ -136,6 +144,7 @@ def _passage_evidence(
         for entity, span in named.mentions_in(index)
     }
     stated: dict[tuple[UUID, UUID, str], RelationRow] = {}
+    between = Counter[frozenset[UUID]]()
     for relation in named.relations_in(index):
         ends = [normalise_name(name) for name in _ends_of(relation)]
         for end in ends:  # also an end that a pronoun stands for
@@ -149,7 +158,9 @@ def _passage_evidence(
             [named.span(end, index) for end in ends], passage.text
         )
         row = RelationRow(source, target, kind, passage.id, 1.0, description)
-        stated.setdefault((source, target, kind), row)
+        between[frozenset((source, target))] += (source, target, kind) not in stated
+        if between[frozenset((source, target))] <= _MOST_BETWEEN:
+            stated.setdefault((source, target, kind), row)
     return list(mentions.values()), list(stated.values())
 
 
@@ -178,7 +189,9 @@ def _distinct(entities: Iterable[FoundEntity]) -> dict[str, FoundEntity]:
     found: dict[str, FoundEntity] = {}
     for entity in entities:
         norm = normalise_name(entity.name)
-        if not norm or len(entity.name) > LONGEST_NAME or not any(map(str.isalnum, norm)):
+        is_acronym = len(norm) > 1 and entity.name.isupper()  # US, WHO
+        is_word = norm in _STOP_WORDS and not is_acronym
+        if is_word or len(entity.name) > LONGEST_NAME or not any(map(str.isalpha, norm)):
             continue
         before = found.get(norm)
         if before is None or _informativeness(entity) > _informativeness(before):

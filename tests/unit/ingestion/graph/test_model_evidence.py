@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
+from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.extraction_prompts import (
     ModelExtractions,
     assign_extractions,
     extractions_of,
 )
-from sextant.ingestion.graph.extraction.model_evidence import find_name
+from sextant.ingestion.graph.extraction.model_evidence import (
+    ReadPassage,
+    find_name,
+    model_evidence,
+)
 from sextant.models.chat.structured import json_schema, read_structured
 
 FORM = extractions_of(("PERSON",))
@@ -90,3 +97,29 @@ def test_a_cut_answer_speaks_of_its_whole_passages_and_of_the_first(
 def test_a_name_stands_where_its_words_do_as_wholes(name: str, text: str, place: str) -> None:
     start, end = find_name(name, text)
     assert text[start:end] == place
+
+
+def stated(answer: str, text: str) -> tuple[set[str], list[str]]:
+    """Return the names of entities, and the types of relations, that an answer about one passage leaves."""
+    passage = ReadPassage(UUID(int=1), text)
+    found = assign_extractions(read(answer), 1)
+    evidence = model_evidence(Scope("ada", "kb"), [passage], found, ("PERSON",))
+    return {row.name for row in evidence.mentions}, [
+        row.relation_type for row in evidence.relations
+    ]
+
+
+def test_a_name_that_no_passage_has_is_made_up_and_so_is_what_relates_it() -> None:
+    answer = '{"entities":["Ada Marsh","Bela Poe"],"relations":[["Bela Poe","knows","Ada Marsh"]]}'
+    assert stated(answer, "Ada Marsh works in Graz.") == ({"Ada Marsh"}, [])
+
+
+def test_words_and_numbers_are_no_names() -> None:
+    answer = '{"entities":["She","in","2009","US"],"relations":[["She","lives in","US"]]}'
+    assert stated(answer, "She came in 2009 to the US.") == ({"US"}, [])
+
+
+def test_of_two_names_only_some_relations_count() -> None:
+    listed = ",".join(f'["Ada","r{number}","Graz"]' for number in range(50))
+    answer = f'{{"entities":["Ada","Graz"],"relations":[{listed}]}}'
+    assert stated(answer, "Ada works in Graz.") == ({"Ada", "Graz"}, ["R0", "R1", "R2", "R3"])
