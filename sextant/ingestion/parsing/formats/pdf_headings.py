@@ -207,7 +207,7 @@ def _continues(
         abs(above.size - line.size) > _SAME_SIZE
         or above.bold != line.bold
         or (above.page == line.page and distance > pitch * _NEXT)
-        or starts_item(line.text)
+        or (starts_item(line.text) and not ends_in_hyphen(above.text))
         or begin_alike(above.text, line.text)
         or (begins_shifted(line.text) and begins_shifted(paragraph.first.text))  # notes
     ):

@@ -81,9 +81,12 @@ def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
     The page is split at the gap of most rows with two long lines; a line across this gap stands above all that
     is below.
     """
+    # Of a scan, the line at the right may stand a little higher and so come first.
     pairs = [
         (left, right)
-        for left, right in pairwise(lines)
+        for left, right in (
+            sorted(pair, key=lambda line: line.box.left) for pair in pairwise(lines)
+        )
         if left.box.right < right.box.left
         and _stand_side_by_side(left, right, reach=1.0)
         and min(width(left.text), width(right.text)) >= COLUMN_WIDTH

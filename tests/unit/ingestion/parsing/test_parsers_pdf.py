@@ -133,7 +133,8 @@ class TestParagraphs:
                         "The torque filter of the motion controller used a window of five milli-",
                         "seconds instead of fifty, which nobody had noticed before the release",
                         "because the test bench has no tilt axes. MC-",
-                        "200 is affected.",
+                        "200 and KX-",
+                        "90. are affected.",
                     ]
                 )
             ]
@@ -142,7 +143,7 @@ class TestParagraphs:
         only = build_structure(parsed.blocks).text
         assert "five milliseconds instead" in only
         assert "release because" in only
-        assert only.endswith("MC-200 is affected.")
+        assert only.endswith("MC-200 and KX-90. are affected.")
 
     def test_a_gap_an_indent_and_a_short_line_each_end_a_paragraph(self) -> None:
         a, b, c, d, e, f = full_lines(6)

@@ -80,11 +80,12 @@ def read(content: bytes, name: str, limits: Limits = READING, **pages: OcrPage) 
 
 
 class TestReadingOrder:
-    def test_columns_are_read_one_after_the_other(self) -> None:
+    @pytest.mark.parametrize("shift", [-9, -2, 9])
+    def test_columns_are_read_one_after_the_other(self, shift: float) -> None:
         lines = [
             line("A heading over both of the columns", 20, 10, 540),
             *column(LEFT, 20, 60),
-            *column(RIGHT, 310, 60, shift=9),
+            *column(RIGHT, 310, 60, shift=shift),
             line("A line below both of the two columns", 20, 300, 540),
         ]
         heading, *columns, last = lines
