@@ -1,54 +1,170 @@
 """Warnings as data: a code with its parameters, turned into a sentence only where it is shown.
 
-`en.py` and `zh.py` are the catalogues of sentences. `warn` and `collect_warnings` pass warnings from a store to the
+`sentences.toml` is the catalogue of sentences. `warn` and `collect_warnings` pass warnings from a store to the
 caller that answers the user.
 """
 
 from __future__ import annotations
 
 import logging
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from enum import StrEnum, auto
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from sextant.domain.warnings import en, zh
-from sextant.domain.warnings.codes import WarningCode
-
-__all__ = [
-    "CodedWarning",
-    "Warned",
-    "WarningCode",
-    "attachments_not_read",
-    "collect_warnings",
-    "count",
-    "distinct",
-    "names",
-    "warn",
-    "word_warnings",
-]
+from sextant.domain.warnings.languages import LANGUAGES
 
 logger = logging.getLogger(__name__)
 
 
-class _Catalogue(Protocol):
-    """The module of a language."""
+class WarningCode(StrEnum):
+    """The subject of a warning. Codes are stable: callers compare them and databases store them."""
 
-    WORDINGS: Mapping[str, str]
-    BETWEEN: str
-    BETWEEN_SENTENCES: str
-    SAME_REASON: str
+    CAUSE = auto()
+    """Why something failed, as the error says it."""
 
-    def quote(self, name: str) -> str: ...
-    def word_others(self, number: int) -> str: ...
-    def word_aside(self, text: str) -> str: ...
-    def word_count(self, things: Mapping[str, Any]) -> str: ...
+    # A part of a document is missing.
+    UNREADABLE_CHARACTERS = auto()
+    ENCODING_GUESSED = auto()
+    PAGES_OF_IMAGES = auto()
+    PAGES_UNREADABLE = auto()
+    RUNNING_HEADS = auto()
+    ATTACHMENTS_NOT_READ = auto()
+    FORMULAS_NOT_COMPUTED = auto()
+    PARTS_NOT_READ = auto()
+    PARTS_DAMAGED = auto()
+    TEXT_LEFT_OUT = auto()
+    FURNITURE_LEFT_OUT = auto()
+    TEXT_MISSING = auto()
+    PARTS_MISSING = auto()
+    QUOTES_NOT_CLOSED = auto()
+    LINES_NOT_IMPORTED = auto()
+    IMAGES_NOT_LOOKED_AT = auto()
+    METAFILES_NOT_READ = auto()
+    IMAGES_NOT_DESCRIBED = auto()
+    IMAGES_OVER_LIMIT = auto()
+    OCR_OVER_LIMIT = auto()
+    OCR_FAILED = auto()
+    OCR_UNSURE = auto()
+    PASSAGES_NOT_READ = auto()
 
+    # The graph of a knowledge base is not up to date.
+    GRAPH_NOT_REFRESHED = auto()
+    GRAPH_NOT_PROJECTED = auto()
+    NAMES_NOT_COMPARED = auto()
+    ENTITIES_WITHOUT_VECTOR = auto()
+    REPORTS_WITHOUT_MODEL = auto()
+    DESCRIPTIONS_INCOMPLETE = auto()
+    DESCRIPTIONS_FAILED = auto()
+    DESCRIPTIONS_OVER_BUDGET = auto()
+    EXTRACTION_OVER_BUDGET = auto()
+    EXTRACTION_STOPPED = auto()
+    FACTS_NOT_STORED = auto()
+    FACTS_CHANGING = auto()
 
-_CATALOGUES: Mapping[str, _Catalogue] = {"en": en, "zh": zh}
-# Names that are shown in a sentence, and characters of each.
-_MOST_NAMES, _NAME_CHARS = 5, 100
+    # A search ran without one of its parts.
+    VECTOR_LANE_FAILED = auto()
+    KEYWORD_LANE_FAILED = auto()
+    LANE_FAILED = auto()
+    LANE_TIMED_OUT = auto()
+    EMBEDDING_FAILED = auto()
+    GRAPH_STORE_FAILED = auto()
+    NEO4J_UNAVAILABLE = auto()
+    NEO4J_BEHIND = auto()
+    INDEX_BEHIND = auto()
+    INDEX_BUILDING = auto()
+    ENTITY_VECTOR_LANE_FAILED = auto()
+    ENTITY_TEXT_LANE_FAILED = auto()
+    ENTITY_GRAPH_LANE_FAILED = auto()
+    VECTORS_MISSING = auto()
+    KEYWORDS_MISSING = auto()
+    PASSAGES_MISSING = auto()
+    USER_WITHOUT_DOCUMENTS = auto()
+    ENTITIES_NOT_NAMED = auto()
+    REPORTS_MISSING = auto()
+    REPORTS_NOT_FILTERED = auto()
+    FILTERS_UNKNOWN = auto()
+    TYPES_MISSPELT = auto()
+    TYPES_UNKNOWN = auto()
+    TYPES_MISSING = auto()
+    BM25_BUILDING = auto()
+    BM25_FAILED = auto()
+    RERANKER_MISSING = auto()
+    RERANKING_FAILED = auto()
+    RERANKING_INCOMPLETE = auto()
+    RERANKING_TIMED_OUT = auto()
+
+    # An answer was made in another way than intended.
+    CALLS_USED_UP = auto()
+    TOKENS_USED_UP = auto()
+    TIME_USED_UP = auto()
+    JUDGED_BY_RULE = auto()
+    TOO_SLOW_TO_JUDGE = auto()
+    TOO_SLOW_TO_ANSWER = auto()
+    NO_DOCUMENTS_USED = auto()
+    EFFORT_UNUSED = auto()
+    QUOTED_WITHOUT_MODEL = auto()
+    MODEL_DECLINED = auto()
+    TABLES_NOT_COMPUTED = auto()
+    ROWS_FILLED_UP = auto()
+    VISION_MODEL_MISSING = auto()
+    IMAGE_NOT_DESCRIBED = auto()
+    IMAGE_CALLS_USED_UP = auto()
+    IMAGE_TIMED_OUT = auto()
+    CONTEXT_SHORTENED = auto()
+    CONTEXT_SHORTENED_FOR_TIME = auto()
+    CONTEXT_CUT = auto()
+    ANSWER_CUT_OFF = auto()
+    ANSWER_OUT_OF_TIME = auto()
+    ANSWER_BROKEN_OFF = auto()
+    THOUGHT_WITHDRAWN = auto()
+    REPORTS_NOT_READ = auto()
+    PASSAGES_OUTDATED = auto()
+    CITATIONS_NOT_COMPARED = auto()
+    JUDGE_FAILED = auto()
+    JUDGE_TIMED_OUT = auto()
+    SENTENCES_REVISED = auto()
+    REVISION_FAILED = auto()
+    REVISION_OVER_LIMIT = auto()
+    CITED_DOCUMENT_CHANGED = auto()
+    CITATIONS_REMOVED = auto()
+    ANSWER_REPLACED = auto()
+    ANSWER_NOT_CONFIRMED = auto()
+    ANSWER_IN_OTHER_LANGUAGE = auto()
+
+    # A line of an import is wrong.
+    LINE_IS_NO_LINE = auto()
+    LINE_NOT_JSON = auto()
+    LINE_NOT_UTF8 = auto()
+    LINE_TOO_DEEP = auto()
+    LINE_NUMBER_TOO_LONG = auto()
+    LINE_NO_OBJECT = auto()
+    LINE_FAULT = auto()
+    LINE_JOINS_ITSELF = auto()
+    LINE_SECTION_ENDS_BEFORE = auto()
+    LINE_SECTION_BEYOND_TEXT = auto()
+    LINE_KEY_MISSPELT = auto()
+    LINE_KEY_UNKNOWN = auto()
+    LINE_PASSAGE_TOO_LONG = auto()
+    LINE_TRIPLE_JOINS_ITSELF = auto()
+    LINE_REPLACES = auto()
+    LINE_WITHOUT_DOCUMENT = auto()
+    LINE_ID_TAKEN = auto()
+    LINE_ALIAS_SHARED = auto()
+    LINE_ENTITY_UNKNOWN = auto()
+    LINE_ONE_ENTITY = auto()
+    LINE_CHUNK_UNKNOWN = auto()
+    LINE_DOCUMENT_EMPTY = auto()
+    LINE_CHUNK_ELSEWHERE = auto()
+    LINE_SECTION_UNKNOWN = auto()
+    LINE_KEYS_UNUSED = auto()
+    LINE_REJECTED = auto()
+    LINE_OVERTAKEN = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +191,19 @@ class CodedWarning:
 
     def in_language(self, language: str) -> str:
         """Return the sentence in `zh` or `en`."""
-        catalogue = _CATALOGUES[language]
-        wording = catalogue.WORDINGS.get(self.code, self.code)
+        wording = sentences().get(self.code, {}).get(language, self.code)
         return wording.format(
             **{name: _word(name, value, language) for name, value in self.params.items()}
         )
 
     def __str__(self) -> str:
         return self.in_language("en")
+
+
+@cache
+def sentences() -> Mapping[str, Mapping[str, str]]:
+    """Return the sentence of each code in each language."""
+    return tomllib.loads((files(__name__) / "sentences.toml").read_text("utf-8"))
 
 
 def count(number: int, noun: str, at: Sequence[int | str] = (), *, more: bool = False) -> Any:  # noqa: ANN401 - JSON
@@ -99,7 +220,7 @@ def count(number: int, noun: str, at: Sequence[int | str] = (), *, more: bool = 
 
 def names(given: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
     """Return names as a parameter: the first five, shortened, and how many others there are."""
-    shown = [name[:_NAME_CHARS] for name in given[:_MOST_NAMES]]
+    shown = [name[:100] for name in given[:5]]
     return {"names": shown, "others": len(given) - len(shown)}
 
 
@@ -141,7 +262,7 @@ def word_warnings(
             text = str(reason[language])
             ahead = sentence.removesuffix(text)
             if text in reasons and ahead.endswith((": ", "：")):
-                sentence = ahead + _CATALOGUES[language].SAME_REASON
+                sentence = ahead + LANGUAGES[language].same_reason
             reasons.add(text)
         sentences.append(sentence)
     return tuple(map(_name_limits_of_report, sentences) if effort == "high" else sentences)
@@ -201,32 +322,29 @@ class Warned:
         return "en"
 
 
-def _word(name: str, value: Any, language: str) -> str:  # noqa: ANN401 - JSON
+def _word(name: str, value: Any, code: str) -> str:  # noqa: ANN401 - JSON
     """Return a parameter as the sentence shows it."""
-    catalogue = _CATALOGUES[language]
+    language = LANGUAGES[code]
     if isinstance(value, Mapping):
-        return _word_mapping(value, language)
+        return _word_mapping(value, code)
     if isinstance(value, list | tuple):
-        quoted = [
-            catalogue.quote(one) if name == "heads" else _word("", one, language) for one in value
-        ]
-        is_reasons = any(isinstance(one, Mapping) and language in one for one in value)
-        return (catalogue.BETWEEN_SENTENCES if is_reasons else catalogue.BETWEEN).join(quoted)
+        words = [f"“{one}”" if name == "heads" else _word("", one, code) for one in value]
+        is_reasons = any(isinstance(one, Mapping) and code in one for one in value)
+        return (language.between_sentences if is_reasons else language.between).join(words)
     if isinstance(value, float):
         return f"{value:g}"
-    if name == "others":  # further ones than are listed
-        return catalogue.word_others(value) if value else ""
-    if name == "why":
-        return catalogue.word_aside(value) if value else ""
+    if name in {"others", "why"}:  # further things than are listed; a remark
+        pattern = language.others if name == "others" else language.aside
+        return pattern.format(value) if value else ""
     return str(value)
 
 
-def _word_mapping(value: Mapping[str, Any], language: str) -> str:
+def _word_mapping(value: Mapping[str, Any], code: str) -> str:
     """Return the reason of a failure, names or counted things."""
-    catalogue = _CATALOGUES[language]
-    if language in value:
-        return str(value[language])
+    language = LANGUAGES[code]
+    if code in value:
+        return str(value[code])
     if "names" in value:
-        listed = catalogue.BETWEEN.join(map(catalogue.quote, value["names"]))
-        return listed + (catalogue.word_others(value["others"]) if value["others"] else "")
-    return catalogue.word_count(value)
+        listed = language.between.join(f"“{one}”" for one in value["names"])
+        return listed + _word("others", value["others"], code)
+    return language.count(value)

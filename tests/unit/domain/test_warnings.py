@@ -1,4 +1,4 @@
-"""Warnings: data, and one catalogue a language."""
+"""Warnings: data, and one catalogue of sentences."""
 
 from __future__ import annotations
 
@@ -13,20 +13,15 @@ from sextant.domain.warnings import (
     WarningCode,
     count,
     distinct,
-    en,
     names,
+    sentences,
     word_warnings,
-    zh,
 )
 from sextant.text.characters import language_of
 
-CATALOGUES = {"en": en, "zh": zh}
-
 
 def gaps(language: str, code: WarningCode) -> set[str]:
-    return {
-        name for _, name, _, _ in Formatter().parse(CATALOGUES[language].WORDINGS[code]) if name
-    }
+    return {name for _, name, _, _ in Formatter().parse(sentences()[code][language]) if name}
 
 
 @pytest.mark.parametrize("code", WarningCode)
