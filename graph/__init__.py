@@ -9,5 +9,4 @@ from sextant.domain.system import load_lazily
 if TYPE_CHECKING:
     from sextant.graph.workflow import create_query_workflow as create_query_workflow
 
-__all__ = ["create_query_workflow"]
-__getattr__, __dir__ = load_lazily(__name__, {"create_query_workflow": "sextant.graph.workflow"})
+__getattr__, __dir__ = load_lazily(__name__)

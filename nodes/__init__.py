@@ -9,7 +9,4 @@ from sextant.domain.system import load_lazily
 if TYPE_CHECKING:
     from sextant.nodes.answers.answer_generator import AnswerGenerator as AnswerGenerator
 
-__all__ = ["AnswerGenerator"]
-__getattr__, __dir__ = load_lazily(
-    __name__, {"AnswerGenerator": "sextant.nodes.answers.answer_generator"}
-)
+__getattr__, __dir__ = load_lazily(__name__)

@@ -9,5 +9,4 @@ from sextant.domain.system import load_lazily
 if TYPE_CHECKING:
     from sextant.facade.sextant import Sextant as Sextant
 
-__all__ = ["Sextant"]
-__getattr__, __dir__ = load_lazily(__name__, {"Sextant": "sextant.facade.sextant"})
+__getattr__, __dir__ = load_lazily(__name__)
