@@ -91,12 +91,17 @@ async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
     return await _scope(connection, scope, _SQL["doom_scope"])
 
 
+async def reserve_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """Return the row for locking documents in any order: other writers of documents wait until the transaction ends."""
+    return await _scope(connection, scope, _SQL["lock_scope"])
+
+
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
     """Return the row of `scope`, created if new and locked exclusively against other writers."""
     while True:
         await connection.execute(_SQL["create_scope"], key_of(scope))
         # The row may be deleted before it is locked; then create it again.
-        if (found := await _scope(connection, scope, _SQL["lock_scope"])) is not None:
+        if (found := await reserve_scope(connection, scope)) is not None:
             return found
 
 

@@ -42,7 +42,7 @@ from sextant.stores.documents.versions import (
 )
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import find_scope, share_scope
+from sextant.stores.scopes import find_scope, reserve_scope, share_scope
 
 _SQL = load_queries("ocr_pages")
 
@@ -292,5 +292,6 @@ class DocumentStore(DocumentReader):
         self, scope: Scope, document_id: UUID, name: str | None = None, *, give_back: bool
     ) -> bool:
         async with self._database.transaction(scope.user_id) as connection:
-            row = require_scope(await share_scope(connection, scope), document_id)
+            # Attachments are deleted one by one, and may be in a group that is being stored.
+            row = require_scope(await reserve_scope(connection, scope), document_id)
             return await remove_name(connection, row, document_id, name, give_back=give_back)

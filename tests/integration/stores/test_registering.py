@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,6 +16,8 @@ from sextant.domain.errors import DocumentNotFound
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
+from sextant.stores.documents.versions import ReadyVersion
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.test_documents import TEXT, ingest, parsed, vectors
 
 # A name and a content each.
@@ -246,3 +250,35 @@ async def test_a_file_kept_beside_another_takes_no_thirds_place(documents: Docum
     assert beside.document_id == again.document_id != third.document_id
     assert len(await listed(documents, scope)) == 3
     assert (await documents.get(scope, third.document_id)).sha256 == upload("", "another").digest
+
+
+async def test_deleting_a_mail_whose_attachments_are_being_stored_together_costs_nobody_a_deadlock(
+    documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    [mail, other] = await documents.register_all(scope, [upload("m.eml", "M"), upload("c", "C")])
+    attached = await documents.register_attachments(
+        scope,
+        mail.document_id,
+        [replace(upload(f"m.eml/{name}", name), parent_id=mail.document_id) for name in "ab"],
+        deepest=3,
+    )
+    assert attached is not None
+    first, last = (one.document_id for one in attached)
+    contents = [(one, parsed(str(one), one)) for one in (last, other.document_id, first)]
+    versions = [ReadyVersion(one, 1, text, vectors(text.chunks)) for one, text in contents]
+
+    waiting = "select count(*) from pg_locks where not granted"
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute(
+            "select from documents where id = %s for update", [other.document_id]
+        )
+        storing = asyncio.ensure_future(documents.store(scope, versions))
+        while await (await connection.execute(waiting)).fetchone() != (1,):
+            pass
+        deleting = asyncio.ensure_future(documents.delete(scope, mail.document_id))
+        while await (await connection.execute(waiting)).fetchone() != (2,):
+            pass
+
+    assert await storing == [None, None, None]
+    assert await deleting is None
+    assert [one.source for one in await documents.list(scope)] == ["c"]

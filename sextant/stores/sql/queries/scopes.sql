@@ -24,7 +24,8 @@ select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for key share;
 
 -- name: lock_scope
--- The row for registering documents: one transaction at a time, so that equal files are recognised.
+-- The row for registering documents, so that equal files are recognised, and for deleting them with their
+-- attachments: one transaction at a time.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for no key update;
 
