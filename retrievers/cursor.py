@@ -77,8 +77,8 @@ class ListingKey:
         page = tuple(found[:limit])
         return page, self.cursor(key(page[-1])) if len(found) > limit else None
 
-    def after(self, cursor: str, kind: type[T]) -> T:
-        """Return the sort key of a cursor.
+    def after(self, cursor: str | None, kind: type[T]) -> T | None:
+        """Return the sort key of a cursor; None without a cursor.
 
         Args:
             cursor: as the client sent it.
@@ -87,6 +87,8 @@ class ListingKey:
         Raises:
             OptionInvalid: it is not a cursor of this list, or was changed.
         """
+        if cursor is None:
+            return None
         try:
             sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
             seal, body = sealed[:_SEAL], sealed[_SEAL:]

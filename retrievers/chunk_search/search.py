@@ -218,7 +218,7 @@ class ChunkSearch:
         bm25 = self._settings.retrieval.bm25_rerank if given is None else given
         options = (weights, request.rerank, bm25)
         key = ListingKey.of(scope, query.text, query.limit, query.filters, *options)
-        position = None if request.cursor is None else key.after(request.cursor, Position)
+        position = key.after(request.cursor, Position)
         moment = position.taken_at if position else now
         return _CheckedRequest(query, *options, key, position, moment)
 

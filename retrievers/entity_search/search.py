@@ -262,7 +262,7 @@ class EntitySearch:
         )
         only = options.only()
         key = ListingKey.of(scope, question, weights, only, options.rerank)
-        position = None if options.cursor is None else key.after(options.cursor, Position)
+        position = key.after(options.cursor, Position)
         entity_question = EntityQuestion(scope, question, await self._stamp(scope), only)
         return _CheckedEntitySearch(entity_question, options, weights, key, position)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sextant.domain.documents import CAMEL_CASE
+from sextant.domain import CAMEL_CASE
 from sextant.domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from sextant.domain.graph import Entity, Relation
 from sextant.domain.questions import in_range
@@ -55,7 +55,6 @@ class Duplicates:
 
 
 _MOST_EVIDENCE = 3  # passages that are shown for a relation
-_LONGEST_ASKED = 1000  # characters of an unknown name, for which similar ones are looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ class Entities:
         """
         limit = in_range(limit, "limit")
         listing = ListingKey.of("duplicates", self._scope.user_id, self._scope.graph_id)
-        after = listing.after(cursor, CandidateCursor) if cursor is not None else None
+        after = listing.after(cursor, CandidateCursor)
         found = await self._names.candidates(self._scope, limit + 1, after=after)
         return Duplicates(*listing.page(found, limit, CandidateCursor.of))
 
@@ -285,7 +284,7 @@ class Entities:
                 next_step=f"Give an id: {ids}.",
                 field=field,
             )
-        near = await self._graph.entities_by_words(self._scope, [named[:_LONGEST_ASKED]], 3)
+        near = await self._graph.entities_by_words(self._scope, [named[:1000]], 3)
         names = ", ".join(hit.entity.name for hit in near)
         raise OptionInvalid(
             f"No entity is called {named!r:.80}.",

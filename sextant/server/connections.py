@@ -16,19 +16,21 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from sextant.domain.errors import FileTooLarge
 
 
-class HttpMiddleware:
-    """Base of ASGI middleware that has `serve` handle HTTP requests and passes everything else on."""
+class Middleware:
+    """Base of ASGI middleware that has `serve` handle what is of its `kinds`, and passes everything else on."""
+
+    kinds = frozenset({"http"})
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve what arrives."""
-        handle = self.serve if scope["type"] == "http" else self.app
+        handle = self.serve if scope["type"] in self.kinds else self.app
         await handle(scope, receive, send)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve one request, or the application's life (ASGI, lifespan protocol)."""
         raise NotImplementedError
 
 

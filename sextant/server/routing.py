@@ -23,7 +23,7 @@ from sextant.domain.scope import Permission, Principal
 from sextant.facade import Sextant
 from sextant.server.connections import is_encoded, is_json, while_connected
 from sextant.server.lifespan import serving_of
-from sextant.server.problems import OPENAI_PATHS
+from sextant.server.problems import OPENAI_PATHS, accepted_language
 
 
 async def principal_of(request: Request) -> Principal:
@@ -62,9 +62,27 @@ class Requires:
         return principal
 
 
+def _rag_for(permission: Permission) -> Callable[..., Coroutine[Any, Any, Sextant]]:
+    """Return a dependency that gives the knowledge bases of a caller with `permission`."""
+
+    async def rag(
+        request: Request,
+        principal: Principal = Depends(Requires(permission)),  # noqa: B008 - FastAPI's form
+    ) -> Sextant:
+        return rag_of(request, principal)
+
+    return rag
+
+
+async def _language(request: Request) -> str:
+    return accepted_language(request)
+
+
 Reader = Annotated[Principal, Depends(Requires(Permission.READ))]
-Writer = Annotated[Principal, Depends(Requires(Permission.INGEST))]
-Admin = Annotated[Principal, Depends(Requires(Permission.ADMIN))]
+ReaderRag = Annotated[Sextant, Depends(_rag_for(Permission.READ))]
+WriterRag = Annotated[Sextant, Depends(_rag_for(Permission.INGEST))]
+AdminRag = Annotated[Sextant, Depends(_rag_for(Permission.ADMIN))]
+Language = Annotated[str, Depends(_language)]
 
 
 def guards_of(dependant: Dependant) -> Iterator[Requires]:
@@ -108,7 +126,7 @@ def require_guards(app: FastAPI) -> None:
     if open_to_all:
         raise SextantError(
             f"Routes without a guard: {', '.join(open_to_all)}.",
-            next_step="Give each a `Reader`, `Writer` or `Admin` (sextant/server/routing.py).",
+            next_step="Give each a `Reader` or a `ReaderRag`, `WriterRag` or `AdminRag` (sextant/server/routing.py).",
         )
 
 

@@ -15,10 +15,10 @@ from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.routing import compile_path
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from sextant.domain.errors import SextantError
-from sextant.server.connections import HttpMiddleware
+from sextant.server.connections import Middleware
 from sextant.server.edge.foreign import LibraryRoutes, has_path_of_ours, is_preflight
 from sextant.server.edge.limits import BodyLimit, Slots, path_of
 from sextant.server.lifespan import Serving
@@ -58,7 +58,7 @@ def _most_bytes(scope: Scope) -> int:
 _STREAMS = "/events"
 
 
-class Methods(HttpMiddleware):
+class Methods(Middleware):
     """Answers OPTIONS, serves HEAD as GET (the HTTP server drops the body), and completes `Allow`."""
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,7 +122,7 @@ _SENT_HEADERS = [
 ]
 
 
-class ResponseHeaders(HttpMiddleware):
+class ResponseHeaders(Middleware):
     """Gives every request an id, and every response the security headers that it does not set itself.
 
     The id is in `request.state.request_id`, the context of the log, and the response.
@@ -150,17 +150,13 @@ class ResponseHeaders(HttpMiddleware):
             request_id.reset(token)
 
 
-class Starting:
+class Starting(Middleware):
     """Stores the error of a failed start as `app.state.refused`, and shows its message instead of a traceback."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    kinds = frozenset({"lifespan"})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or the application's life (ASGI, lifespan protocol)."""
-        if scope["type"] != "lifespan":
-            await self._app(scope, receive, send)
-            return
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the application's life."""
 
         async def telling(message: Message) -> None:
             error = sys.exception()  # Starlette sends this message in its exception handler
@@ -169,20 +165,16 @@ class Starting:
                 message = {**message, "message": str(error)}
             await send(message)
 
-        await self._app(scope, receive, telling)
+        await self.app(scope, receive, telling)
 
 
-class BoundedStatements:
+class BoundedStatements(Middleware):
     """Limits the time of each database statement of a request."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    kinds = frozenset({"http", "websocket"})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
         settings = cast("Serving", scope["app"].state.serving).settings
         with limit_statements(settings.limits.answer_seconds):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)

@@ -13,10 +13,11 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute, Match, Mount
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from sextant.domain.errors import Forbidden, OptionInvalid, SextantError
 from sextant.domain.scope import Permission
+from sextant.server.connections import Middleware
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_to_http
 from sextant.server.routing import is_guarded
@@ -39,22 +40,20 @@ _BEHIND_LOGIN = frozenset({"assistants", "threads", "runs", _STORE})
 _IN_PROCESS = "/noauth"
 
 
-class LibraryRoutes:
+class LibraryRoutes(Middleware):
     """Passes requests on to our own routes, and to those of LangGraph that are listed."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    kinds = frozenset({"http", "websocket"})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         try:
-            if scope["type"] != "lifespan":
-                await _require_allowed(scope)
+            await _require_allowed(scope)
         except (SextantError, HTTPException) as error:
             await _refuse(error, scope, receive, send)
             return
         try:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         except (KeyError, TypeError) as error:
             if _first_segment(scope) != _STORE:
                 raise

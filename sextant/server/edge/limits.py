@@ -13,12 +13,12 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import FileTooLarge, Overloaded, SextantError, TimedOut
-from sextant.server.connections import HttpMiddleware
+from sextant.server.connections import Middleware
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_with, problem_of
 
 
-class Slots(HttpMiddleware):
+class Slots(Middleware):
     """Answers 503 while all slots are taken, before the key is looked up or the body is read.
 
     A refusal here costs a tenth of one in the route, where free slots are given out.
@@ -68,13 +68,12 @@ def path_of(scope: Scope) -> str:
 MostBytes = Callable[[Scope], int]
 
 _PATIENCE = 30.0  # seconds of waiting for a body in total
-_LEAST_RATE = 500  # bytes that allow one more second
 # Seconds to read on after a refusal: closing while the client sends resets the connection, and the
 # response is lost (RFC 9112 §9.6).
 _LINGERING = 2.0
 
 
-class BodyLimit(HttpMiddleware):
+class BodyLimit(Middleware):
     """Answers 413 as soon as a body is too large, and 408 if it comes too slowly; closes the connection.
 
     Args:
@@ -143,7 +142,8 @@ class _Counted:
         """Return the next part; the application's own time between parts does not count."""
         began = time.monotonic()
         try:
-            async with asyncio.timeout(_PATIENCE + self._seen / _LEAST_RATE - self._waited):
+            # 500 bytes allow one more second.
+            async with asyncio.timeout(_PATIENCE + self._seen / 500 - self._waited):
                 return await receive()
         except TimeoutError:
             self._late = True

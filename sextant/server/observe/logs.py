@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import EventDict, WrappedLogger
 
 from sextant.domain.settings import Settings
-from sextant.server.connections import HttpMiddleware
+from sextant.server.connections import Middleware
 from sextant.server.observe.metrics import Metrics
 from sextant.server.observe.tracing import request_span
 from sextant.server.problems import CLIENT_LEFT
@@ -29,7 +29,7 @@ _log = logging.getLogger("sextant.requests")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-class RequestMeasurements(HttpMiddleware):
+class RequestMeasurements(Middleware):
     """Measures and logs requests.
 
     Args:

@@ -28,7 +28,7 @@ from sextant.server.openai.schemas import (
     read_conversation,
 )
 from sextant.server.problems import openai_error
-from sextant.server.routing import Reader, rag_of
+from sextant.server.routing import Reader, ReaderRag
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import on_wire
 
@@ -41,10 +41,10 @@ _ERRORS = errors(404, 409, 502)
 
 
 @router.get("/models")
-async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
+async def list_models(rag: ReaderRag) -> dict[str, Any]:
     """List the models: one for each mode and effort, and one for each further knowledge base."""
-    graphs = await rag_of(request, principal).graphs()
-    return {"object": "list", "data": models_response(graph.graph_id for graph in graphs)}
+    graphs = (graph.graph_id for graph in await rag.graphs())
+    return {"object": "list", "data": models_response(graphs)}
 
 
 @router.get(
@@ -61,7 +61,9 @@ async def get_model(
 
 
 @router.post("/chat/completions", response_class=Response, responses={200: _STREAM, **_ERRORS})
-async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
+async def chat_completions(
+    request: Request, principal: Reader, rag: ReaderRag, chat: ChatRequest
+) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
     most_turns = serving_of(request).settings.limits.history_turns
     mode, effort, graph_id = parse_model_name(chat.model, chat.graph_id)
@@ -77,7 +79,6 @@ async def chat_completions(request: Request, principal: Reader, chat: ChatReques
         effort=effort,
     )
     question = AnswerRequest(conversation.question, options)
-    rag = rag_of(request, principal)
     question.options["graph_id"] = await rag.find_graph(question.options["graph_id"])
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
     completion = CompletionWriter(chat.model, chat.list_sources, usage)

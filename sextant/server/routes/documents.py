@@ -16,14 +16,12 @@ from pydantic import AfterValidator, BaseModel
 
 from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
-from sextant.domain.scope import Principal
-from sextant.facade.library import Library
 from sextant.retrievers.cursor import ListingKey
 from sextant.server.connections import EventStream, frame
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
-from sextant.server.problems import accepted_language, problem_of, request_id_of
-from sextant.server.routing import DocumentId, Reader, Writer, rag_of
+from sextant.server.problems import problem_of, request_id_of
+from sextant.server.routing import DocumentId, Language, ReaderRag, WriterRag
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.documents import (
     BoxesBody,
@@ -112,15 +110,15 @@ IfNoneMatch = Annotated[
     responses=problems(400, 408, 409, 415),
     openapi_extra=_UPLOAD,
 )
-async def upload(request: Request, principal: Writer) -> UploadBody:
+async def upload(request: Request, rag: WriterRag) -> UploadBody:
     """Upload files or a text to a knowledge base; workers ingest them, and `events` reports their progress."""
-    library = _library(request, principal)
-    async with serving_of(request).uploads.receive(request, principal.user_id) as received:
+    async with serving_of(request).uploads.receive(request, rag.user_id) as received:
         uploads, refused = received.uploads, received.refused
         if len(refused) == len(uploads):
             raise refused[0]
         taken = [index for index in range(len(uploads)) if index not in refused]
-        registered = await library.add([uploads[index] for index in taken], received.graph_id)
+        chosen = [uploads[index] for index in taken]
+        registered = await rag.library().add(chosen, received.graph_id)
     became = {
         index: UploadedBody.from_domain(one, filename=uploads[index].filename)
         for index, one in zip(taken, registered, strict=True)
@@ -135,16 +133,15 @@ async def upload(request: Request, principal: Writer) -> UploadBody:
 
 @router.get("/documents", responses=problems(404))
 async def list_documents(
-    request: Request, principal: Reader, options: Annotated[DocumentsQuery, Query()]
+    rag: ReaderRag, options: Annotated[DocumentsQuery, Query()], language: Language
 ) -> DocumentPage:
     """List the documents of a knowledge base, oldest first, each with its newest ingestion."""
-    listing = ListingKey.of("documents", principal.user_id, options.graph_id, options.name)
-    after = listing.after(options.cursor, tuple[datetime, UUID]) if options.cursor else None
-    library = _library(request, principal)
+    listing = ListingKey.of("documents", rag.user_id, options.graph_id, options.name)
+    after = listing.after(options.cursor or None, tuple[datetime, UUID])
+    library = rag.library()
     found = await library.page(options.graph_id, after, options.limit + 1, options.name)
     page, next_cursor = listing.page(found, options.limit, lambda one: [one.created_at, one.id])
     statuses = await library.statuses([one.id for one in page])
-    language = accepted_language(request)
     return DocumentPage(
         documents=tuple(
             DocumentBody.of(options.graph_id, one, statuses.get(one.id), language) for one in page
@@ -154,12 +151,10 @@ async def list_documents(
 
 
 @router.get("/documents/{documentId}", responses=problems(404))
-async def get_document(
-    request: Request, principal: Reader, document_id: DocumentId
-) -> DocumentBody:
+async def get_document(rag: ReaderRag, document_id: DocumentId, language: Language) -> DocumentBody:
     """Return a document with the progress of its ingestion."""
-    document, status = await _library(request, principal).get(document_id)
-    return DocumentBody.of(status.graph_id, document, status, accepted_language(request))
+    document, status = await rag.library().get(document_id)
+    return DocumentBody.of(status.graph_id, document, status, language)
 
 
 @router.delete(
@@ -175,22 +170,20 @@ async def get_document(
     },
 )
 async def delete_document(
-    request: Request,
-    response: Response,
-    principal: Writer,
+    rag: WriterRag,
     document_id: DocumentId,
+    response: Response,
+    language: Language,
     name: DocumentName = None,
 ) -> DocumentBody | Response:
     """Delete a document with everything derived from it, also while it is being ingested.
 
     A document with `copies` only loses a name (200), by default its own, and stays under that of the oldest copy.
     """
-    library = _library(request, principal)
-    if await library.delete(document_id, name) is None:
+    if await rag.library().delete(document_id, name) is None:
         return Response(status_code=204)
-    document, status = await library.get(document_id)
     response.status_code = 200
-    return DocumentBody.of(status.graph_id, document, status, accepted_language(request))
+    return await get_document(rag, document_id, language)
 
 
 @router.post(
@@ -199,37 +192,34 @@ async def delete_document(
     responses=problems(404, 409),
 )
 async def retry_document(
-    request: Request, principal: Writer, document_id: DocumentId
+    rag: WriterRag, document_id: DocumentId, language: Language
 ) -> ProgressBody:
     """Queue a document again whose ingestion failed."""
-    library = _library(request, principal)
-    await library.retry(document_id)
-    return ProgressBody.of(await library.status(document_id), accepted_language(request))
+    await rag.library().retry(document_id)
+    return ProgressBody.of(await rag.library().status(document_id), language)
 
 
 @router.post("/documents/{documentId}/cancel", responses=problems(404, 409))
 async def cancel_document(
-    request: Request, principal: Writer, document_id: DocumentId
+    rag: WriterRag, document_id: DocumentId, language: Language
 ) -> ProgressBody:
     """Stop the ingestion of a document; an older version stays searchable."""
-    library = _library(request, principal)
-    await library.cancel(document_id)
-    return ProgressBody.of(await library.status(document_id), accepted_language(request))
+    await rag.library().cancel(document_id)
+    return ProgressBody.of(await rag.library().status(document_id), language)
 
 
 @router.get(
     "/documents/{documentId}/events", response_class=Response, responses=_EVENTS | problems(404)
 )
 async def document_events(
-    request: Request, principal: Reader, document_id: DocumentId
+    request: Request, rag: ReaderRag, document_id: DocumentId, language: Language
 ) -> EventStream:
     """Stream the progress of a document's ingestion as server-sent events until it ends."""
-    library, serving = _library(request, principal), serving_of(request)
+    library, serving = rag.library(), serving_of(request)
     first = await library.status(document_id)
     slot = ExitStack()
-    slot.enter_context(serving.watching.slot(principal.user_id))
-    statuses, language = watch(library, first), accepted_language(request)
-    parts = _frame_events(slot, statuses, request_id_of(request), language)
+    slot.enter_context(serving.watching.slot(rag.user_id))
+    parts = _frame_events(slot, watch(library, first), request_id_of(request), language)
     return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=slot.close)
 
 
@@ -254,13 +244,9 @@ async def _frame_events(
 
 @router.get("/documents/{documentId}/structure", responses=problems(404))
 async def get_structure(
-    request: Request,
-    principal: Reader,
-    document_id: DocumentId,
-    options: Annotated[OfAnyGraph, Query()],
+    rag: ReaderRag, document_id: DocumentId, options: Annotated[OfAnyGraph, Query()]
 ) -> StructureBody:
     """Return the sections of a document with their descriptions."""
-    rag = rag_of(request, principal)
     graph_id = options.graph_id or (await rag.library().status(document_id)).graph_id
     sections = await (await rag.chunks(graph_id)).structure(document_id)
     bodies = tuple(map(SectionBody.of_section, sections))
@@ -269,27 +255,21 @@ async def get_structure(
 
 @router.get("/documents/{documentId}/text", responses=problems(404))
 async def get_text(
-    request: Request,
-    principal: Reader,
-    document_id: DocumentId,
-    options: Annotated[SliceQuery, Query()],
+    rag: ReaderRag, document_id: DocumentId, options: Annotated[SliceQuery, Query()]
 ) -> SliceBody:
     """Return a part of a document's text, such as the context of a citation."""
     start, end = options.bounds
-    text = await _library(request, principal).text(document_id, start, end)
+    text = await rag.library().text(document_id, start, end)
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
 
 
 @router.get("/documents/{documentId}/boxes", responses=problems(404))
 async def get_boxes(
-    request: Request,
-    principal: Reader,
-    document_id: DocumentId,
-    options: Annotated[SliceQuery, Query()],
+    rag: ReaderRag, document_id: DocumentId, options: Annotated[SliceQuery, Query()]
 ) -> BoxesBody:
     """Return the positions of a span of text on the pages of the file, such as of a citation's quote."""
     start, end = options.bounds
-    boxes = await _library(request, principal).boxes(document_id, start, end)
+    boxes = await rag.library().boxes(document_id, start, end)
     return BoxesBody(document_id=document_id, start=start, end=end, boxes=tuple(boxes))
 
 
@@ -299,17 +279,13 @@ async def get_boxes(
     responses=_PICTURE | problems(404, 413, 415),
 )
 async def get_page_picture(
-    request: Request,
-    principal: Reader,
-    document_id: DocumentId,
-    page: PageNumber,
-    if_none_match: IfNoneMatch = None,
+    rag: ReaderRag, document_id: DocumentId, page: PageNumber, if_none_match: IfNoneMatch = None
 ) -> Response:
     """Return the picture of a page of the file.
 
     PDF files and images have pages; for other files, and beyond the last page, the answer is 404 `page_not_found`.
     """
-    picture = await _library(request, principal).page_picture(document_id, page)
+    picture = await rag.library().page_picture(document_id, page)
     headers = {"ETag": picture.etag, "Cache-Control": "private, no-cache"}
     known = {tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")}
     if picture.etag in known:
@@ -322,11 +298,9 @@ async def get_page_picture(
     response_class=StreamingResponse,
     responses=_FILE | problems(404),
 )
-async def get_file(
-    request: Request, principal: Reader, document_id: DocumentId
-) -> StreamingResponse:
+async def get_file(rag: ReaderRag, document_id: DocumentId) -> StreamingResponse:
     """Return the uploaded file of a document, byte for byte."""
-    file = await _library(request, principal).file(document_id)
+    file = await rag.library().file(document_id)
     # Old clients get an ASCII form of the name (RFC 6266, appendix D).
     plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", file.filename)
     headers = {
@@ -334,10 +308,6 @@ async def get_file(
         "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file.filename, safe='')}",
     }
     return StreamingResponse(file.parts, media_type="application/octet-stream", headers=headers)
-
-
-def _library(request: Request, principal: Principal) -> Library:
-    return rag_of(request, principal).library()
 
 
 def _as_json(body: BaseModel) -> dict[str, Any]:

@@ -30,8 +30,7 @@ from sextant.server.connections import (
 )
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
-from sextant.server.problems import accepted_language
-from sextant.server.routing import Admin, Reader, Writer, rag_of, search_turn
+from sextant.server.routing import AdminRag, Language, Reader, ReaderRag, WriterRag, search_turn
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import SearchBody
 from sextant.server.schemas.graphs import (
@@ -61,10 +60,9 @@ EntityId = Annotated[UUID, Path(alias="entityId")]
 
 @knowledge_router.post("/api/knowledge/entities/search", responses=problems(404, 409))
 async def search_entities(
-    request: Request, principal: Reader, body: EntitySearchBody
+    request: Request, principal: Reader, rag: ReaderRag, body: EntitySearchBody
 ) -> SearchResponse:
     """Search entities by meaning, words and the graph."""
-    rag = rag_of(request, principal)
     options = body.options()
     async with search_turn(request, principal):
         return await rag.search_entities(body.query, graph_id=body.graph_id, options=options)
@@ -72,46 +70,44 @@ async def search_entities(
 
 @knowledge_router.get("/api/knowledge/entities/duplicates", responses=problems(404))
 async def list_duplicates(
-    request: Request, principal: Reader, options: Annotated[DuplicatesQuery, Query()]
+    request: Request,
+    principal: Reader,
+    rag: ReaderRag,
+    options: Annotated[DuplicatesQuery, Query()],
 ) -> DuplicatePage:
     """List pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
-    entities = await rag_of(request, principal).entities(options.graph_id)
+    entities = await rag.entities(options.graph_id)
     async with search_turn(request, principal):  # it compares the vectors of all names
         return DuplicatePage.from_domain(await entities.duplicates(options.limit, options.cursor))
 
 
 @knowledge_router.get("/api/knowledge/entities/{entityId}", responses=problems(404))
 async def get_entity(
-    request: Request,
-    principal: Reader,
-    entity_id: EntityId,
-    options: Annotated[EntityQuery, Query()],
+    rag: ReaderRag, entity_id: EntityId, options: Annotated[EntityQuery, Query()]
 ) -> EntityDetail:
     """Return an entity with its relations, the passages that mention it, and its communities."""
-    entities = await rag_of(request, principal).entities(options.graph_id)
+    entities = await rag.entities(options.graph_id)
     return EntityDetail.of_view(await entities.get(entity_id, options.limit))
 
 
 @knowledge_router.get("/api/knowledge/graph", responses=problems(404))
-async def get_graph(
-    request: Request, principal: Reader, options: Annotated[SubGraphQuery, Query()]
-) -> SubGraphBody:
+async def get_graph(rag: ReaderRag, options: Annotated[SubGraphQuery, Query()]) -> SubGraphBody:
     """Return a part of the graph that is small enough to draw."""
-    graph = await rag_of(request, principal).graph(options.graph_id)
+    graph = await rag.graph(options.graph_id)
     part = await graph.part(options.seed, depth=options.depth, limit=options.limit)
     return SubGraphBody.of(part)
 
 
 @knowledge_router.get("/api/knowledge/communities", responses=problems(404))
 async def list_communities(
-    request: Request, principal: Reader, options: Annotated[CommunityQuery, Query()]
+    rag: ReaderRag, options: Annotated[CommunityQuery, Query()]
 ) -> CommunityPage:
     """List the communities of entities with their reports, the coarsest level first."""
-    communities = await rag_of(request, principal).communities(options.graph_id)
+    communities = await rag.communities(options.graph_id)
     listing = ListingKey.of(
-        "communities", principal.user_id, options.graph_id, options.level, options.parent_id
+        "communities", rag.user_id, options.graph_id, options.level, options.parent_id
     )
-    after = listing.after(options.cursor, CommunityCursor) if options.cursor else None
+    after = listing.after(options.cursor or None, CommunityCursor)
     if after is not None:
         in_range(after.level, "cursor", least=0)
     found = await communities.page(
@@ -130,10 +126,12 @@ search_router = new_router("search")
 
 
 @search_router.post("/search", responses=problems(404, 409))
-async def search(request: Request, principal: Reader, body: SearchBody) -> ChunkSearchResponse:
+async def search(
+    request: Request, principal: Reader, rag: ReaderRag, body: SearchBody
+) -> ChunkSearchResponse:
     """Search the passages of a knowledge base; results have metadata and scores."""
     async with search_turn(request, principal):
-        return await run_search(rag_of(request, principal), body)
+        return await run_search(rag, body)
 
 
 router = new_router("graphs")
@@ -165,29 +163,24 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
 
 @router.get("/api/graphs")
 async def list_graphs(
-    request: Request, principal: Reader, options: Annotated[GraphQuery, Query()]
+    rag: ReaderRag, options: Annotated[GraphQuery, Query()], language: Language
 ) -> GraphPage:
     """List the knowledge bases with their sizes, by name."""
-    listing = ListingKey.of("graphs", principal.user_id)
-    after = listing.after(options.cursor, str) if options.cursor else ""
-    known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
+    listing = ListingKey.of("graphs", rag.user_id)
+    after = listing.after(options.cursor or None, str) or ""
+    known = sorted(await rag.graphs(), key=lambda one: one.graph_id)
     rest = [one for one in known if one.graph_id > after]
     page, next_cursor = listing.page(rest, options.limit, lambda one: one.graph_id)
-    graphs = tuple(GraphBody.of(one, accepted_language(request)) for one in page)
+    graphs = tuple(GraphBody.of(one, language) for one in page)
     return GraphPage(graphs=graphs, next_cursor=next_cursor)
 
 
 @router.get("/api/graphs/{graphId:path}/questions", responses=problems(404))
 async def example_questions(
-    request: Request,
-    principal: Reader,
-    graph_id: GraphId,
-    options: Annotated[ExamplesQuery, Query()],
+    rag: ReaderRag, graph_id: GraphId, options: Annotated[ExamplesQuery, Query()]
 ) -> ExamplesBody:
     """Suggest questions from headings of the documents; empty without documents."""
-    found = await rag_of(request, principal).examples(
-        graph_id, language=options.language or "", limit=options.limit
-    )
+    found = await rag.examples(graph_id, language=options.language or "", limit=options.limit)
     return ExamplesBody(questions=tuple(found))
 
 
@@ -199,9 +192,11 @@ async def example_questions(
 )
 async def import_graph(
     request: Request,
-    principal: Writer,
+    rag: WriterRag,
     graph_id: GraphId,
     options: Annotated[ImportQuery, Query()],
+    *,
+    language: Language,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> ImportBody | Response:
     """Import documents, passages, entities and relations; importing the same again changes nothing."""
@@ -209,13 +204,11 @@ async def import_graph(
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     serving, read = serving_of(request), asyncio.Event()
 
-    language = accepted_language(request)
-
     async def work(on_stage: OnStage) -> ImportBody:
         longest = serving.settings.limits.file_bytes
-        with speak_in(language), serving.uploads.shares.slot(principal.user_id):
+        with speak_in(language), serving.uploads.shares.slot(rag.user_id):
             async with aclosing(lines_of(request.stream(), longest)) as lines:
-                report = await rag_of(request, principal).import_graph(
+                report = await rag.import_graph(
                     _set_at_end(lines, read),
                     graph_id,
                     strict=options.strict,
@@ -248,9 +241,9 @@ async def _set_at_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> Async
     responses=_EXPORT | problems(404),
     response_class=StreamingResponse,
 )
-async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -> StreamingResponse:
+async def export_graph(rag: ReaderRag, graph_id: GraphId) -> StreamingResponse:
     """Return a whole knowledge base as the lines that import it again."""
-    lines = rag_of(request, principal).export_graph(graph_id)
+    lines = rag.export_graph(graph_id)
     # The first line is read before the response begins, so that a missing knowledge base is a 404.
     first = await anext(lines, None)
     return StreamingResponse(_write_export(first, lines), media_type=LINES)
@@ -259,9 +252,9 @@ async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -
 @router.delete(
     "/api/graphs/{graphId:path}", status_code=204, response_class=Response, responses=problems(404)
 )
-async def delete_graph(request: Request, principal: Admin, graph_id: GraphId) -> None:
+async def delete_graph(rag: AdminRag, graph_id: GraphId) -> None:
     """Delete a knowledge base with everything in it; there is no way back."""
-    await rag_of(request, principal).delete_graph(graph_id)
+    await rag.delete_graph(graph_id)
 
 
 async def _write_export(

@@ -38,7 +38,7 @@ from sextant.server.connections import MEDIA_TYPE, frame
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields
-from sextant.server.routing import Reader, rag_of
+from sextant.server.routing import Reader, ReaderRag
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import (
     Pending,
@@ -238,16 +238,14 @@ ThreadId = Annotated[
 
 
 @threads_router.get("")
-async def list_threads(
-    request: Request, principal: Reader, options: Annotated[ThreadQuery, Query()]
-) -> ThreadPage:
+async def list_threads(rag: ReaderRag, options: Annotated[ThreadQuery, Query()]) -> ThreadPage:
     """List the conversations of the caller, the latest first."""
-    listing = ListingKey.of("threads", principal.user_id)
+    listing = ListingKey.of("threads", rag.user_id)
     after = None
-    if options.cursor:
-        last_at, thread_id = listing.after(options.cursor, tuple[datetime, str])
+    if last := listing.after(options.cursor or None, tuple[datetime, str]):
+        last_at, thread_id = last
         after = Thread(thread_id, "", last_at, last_at)
-    known = await rag_of(request, principal).conversations().known(options.limit + 1, after)
+    known = await rag.conversations().known(options.limit + 1, after)
     page, next_cursor = listing.page(
         known, options.limit, lambda one: [one.updated_at, one.thread_id]
     )
@@ -255,15 +253,15 @@ async def list_threads(
 
 
 @threads_router.get("/{threadId:path}", responses=problems(404))
-async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -> TurnsBody:
+async def get_thread(rag: ReaderRag, thread_id: ThreadId) -> TurnsBody:
     """Return the turns of a conversation, the oldest first."""
-    turns = await rag_of(request, principal).conversations().turns(thread_id)
+    turns = await rag.conversations().turns(thread_id)
     return TurnsBody.of(thread_id, turns)
 
 
 @threads_router.delete(
     "/{threadId:path}", status_code=204, response_class=Response, responses=problems(404)
 )
-async def forget_thread(request: Request, principal: Reader, thread_id: ThreadId) -> None:
+async def forget_thread(rag: ReaderRag, thread_id: ThreadId) -> None:
     """Delete a conversation with all its turns, for good."""
-    await rag_of(request, principal).conversations().forget(thread_id)
+    await rag.conversations().forget(thread_id)

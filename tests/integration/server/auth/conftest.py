@@ -16,7 +16,7 @@ from fastapi import APIRouter, FastAPI
 from sextant.domain.scope import Permission
 from sextant.domain.settings import AuthSettings, QuotaSettings, Settings
 from sextant.server.app import create_app
-from sextant.server.routing import Admin, Reader, Writer
+from sextant.server.routing import AdminRag, Reader, WriterRag
 from sextant.stores.api_keys import ApiKeyStore
 from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
@@ -36,13 +36,13 @@ async def read(principal: Reader) -> dict[str, Any]:
 
 
 @probes.post("/ingest")
-async def ingest(principal: Writer) -> str:
-    return principal.user_id
+async def ingest(rag: WriterRag) -> str:
+    return rag.user_id
 
 
 @probes.delete("/admin")
-async def admin(principal: Admin) -> str:
-    return principal.user_id
+async def admin(rag: AdminRag) -> str:
+    return rag.user_id
 
 
 def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
