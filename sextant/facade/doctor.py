@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 from sextant.domain.errors import (
     DatabaseUnavailable,
     GraphStoreUnavailable,
-    ModelUnavailable,
     SextantError,
 )
 from sextant.domain.settings import Settings
@@ -37,7 +36,6 @@ from sextant.text.characters import count_noun
 # The versions of docs/deployment.md.
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)
-_LEAST_FREE_BYTES = 1_000_000_000  # on the disk of the data folder
 _SILENT_DATABASE = (
     "Start PostgreSQL, and see that DATABASE_URL names it and that it lets this machine in; without "
     "DATABASE_URL see postgres.log in the data folder."
@@ -56,15 +54,17 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """An examined dependency: its health, what to do, the exit status, and measured figures."""
+    """An examined dependency: its health, what to do, the exit status, and measured figures; `examine` names it."""
 
-    name: str
+    name: str = field(default="", kw_only=True)
     health: Health
     detail: str
     next_step: str = ""
     exit_code: int = 0
     measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+
+_NO_CHAT = Examination(Health.OFF, "none configured; answers quote the documents")
 
 Report = Callable[[str], None]
 
@@ -88,31 +88,32 @@ async def examine(
             yield await _examine_safely("stored vectors", _examine_vectors(database, embedder))
             yield await _examine_safely("workers", _workers(database))
     except SextantError as error:
-        yield _failure_as_examination("database", error)
+        yield replace(_failed(error), name="database")
     yield await _examine_safely("graph store", examine_graph_store(settings))
     yield await _examine_safely("embedding model", _embedding(settings, embedder))
     for role in {Role.ANSWER: None} | distinct_specs(settings):
         name = "chat model" if role is Role.ANSWER else f"{role} model"
         report_of = partial(_report_measuring, report, name)
         work = _measure_chat if measure and role is not Role.VISION else _chat
-        yield await _examine_safely(name, work(settings, role, name, report_of))
+        yield await _examine_safely(name, work(settings, role, report_of))
     yield await _examine_safely("reranker", _reranker(settings))
-    yield await examine_named_entities(settings)
-    yield await examine_ocr(settings)
+    yield await _examine_safely("named-entity model", examine_named_entities(settings))
+    yield await _examine_safely("OCR", examine_ocr(settings))
 
 
 async def _examine_safely(name: str, examination: Awaitable[Examination]) -> Examination:
     try:
-        return await examination
+        found = await examination
     except SextantError as error:
-        return _failure_as_examination(name, error)
+        found = _failed(error)
+    return replace(found, name=name)
 
 
-def _failure_as_examination(name: str, error: SextantError) -> Examination:
+def _failed(error: SextantError) -> Examination:
     message, next_step = error.wording("en")
     if isinstance(error, DatabaseUnavailable) and "sextant doctor" in next_step:
         next_step = _SILENT_DATABASE  # the error advises `sextant doctor`, which is running
-    return Examination(name, Health.FAILED, message, next_step, error.exit_code)
+    return Examination(Health.FAILED, message, next_step, error.exit_code)
 
 
 def _data_folder(folder: Path) -> Examination:
@@ -120,7 +121,6 @@ def _data_folder(folder: Path) -> Examination:
     if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
         wrong = f"{folder} cannot be written." if nearest.is_dir() else f"{nearest} is no folder."
         return Examination(
-            "data folder",
             Health.FAILED,
             wrong,
             "Set SEXTANT_DATA_DIR to a folder that you may write.",
@@ -128,11 +128,9 @@ def _data_folder(folder: Path) -> Examination:
         )
     free = shutil.disk_usage(nearest).free
     detail = f"{folder}, {free / 1e9:.1f} GB free"
-    if free < _LEAST_FREE_BYTES:
-        return Examination(
-            "data folder", Health.WARNING, detail, "Free at least 1 GB of disk space."
-        )
-    return Examination("data folder", Health.OK, detail)
+    if free < 1_000_000_000:
+        return Examination(Health.WARNING, detail, "Free at least 1 GB of disk space.")
+    return Examination(Health.OK, detail)
 
 
 async def examine_database(database: Database) -> Examination:
@@ -160,8 +158,8 @@ async def examine_database(database: Database) -> Examination:
             "that role must be no superuser, have no BYPASSRLS and own no table of Sextant."
         )
     else:
-        return Examination("database", Health.OK, detail)
-    return Examination("database", Health.FAILED, wrong, way_out, _DEPENDENCY_DOWN)
+        return Examination(Health.OK, detail)
+    return Examination(Health.FAILED, wrong, way_out, _DEPENDENCY_DOWN)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -174,13 +172,12 @@ async def _examine_vectors(database: Database, opened: Callable[[], CachedEmbedd
     await check_space(database, embedder)
     if not await has_all_vectors(database):
         return Examination(
-            "stored vectors",
             Health.WARNING,
             f"not all there: embedding everything anew with {embedder.name} was broken off, or is under way. "
             "Search by meaning misses passages meanwhile.",
             "Start a worker (`sextant worker`, `sextant serve`), which goes on with it, or run `sextant reembed`.",
         )
-    return Examination("stored vectors", Health.OK, f"of {embedder.name}, as configured")
+    return Examination(Health.OK, f"of {embedder.name}, as configured")
 
 
 async def _workers(database: Database) -> Examination:
@@ -191,13 +188,12 @@ async def _workers(database: Database) -> Examination:
     waiting_text = f"waiting: {waiting}" if waiting else "nothing waits"
     if attendance.workers:
         at_work = f"{count_noun(attendance.workers, 'worker')} at work"
-        return Examination("workers", Health.OK, f"{at_work}; {waiting_text}")
+        return Examination(Health.OK, f"{at_work}; {waiting_text}")
     if not waiting:
-        return Examination("workers", Health.OFF, "none at work, and nothing waits for one")
+        return Examination(Health.OFF, "none at work, and nothing waits for one")
     if queue.running:  # `sextant ingest` needs no worker
-        return Examination("workers", Health.OK, f"none, but documents are in hand; {waiting_text}")
+        return Examination(Health.OK, f"none, but documents are in hand; {waiting_text}")
     return Examination(
-        "workers",
         Health.WARNING,
         f"none at work; {waiting_text}",
         "Start one: `sextant worker`, or `sextant serve` without SEXTANT_WORKER__IN_SERVER=false.",
@@ -207,7 +203,7 @@ async def _workers(database: Database) -> Examination:
 async def examine_graph_store(settings: Settings) -> Examination:
     """Examine Neo4j, if it is configured."""
     if not settings.neo4j_uri:
-        return Examination("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
+        return Examination(Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
     from sextant.stores.graph.neo4j.bolt import Bolt
 
     bolt = Bolt(settings)
@@ -219,7 +215,6 @@ async def examine_graph_store(settings: Settings) -> Examination:
         )
     except GraphStoreUnavailable as error:
         return Examination(
-            "graph store",
             Health.WARNING,
             f"{error.message} PostgreSQL answers meanwhile.",
             "Start Neo4j, or check NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD; then run "
@@ -227,7 +222,7 @@ async def examine_graph_store(settings: Settings) -> Examination:
         )
     finally:
         await bolt.close()
-    return Examination("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
+    return Examination(Health.OK, f"Neo4j {version}, vectors searched {search}")
 
 
 async def _embedding(settings: Settings, opened: Callable[[], CachedEmbedder]) -> Examination:
@@ -236,9 +231,8 @@ async def _embedding(settings: Settings, opened: Callable[[], CachedEmbedder]) -
     detail = f"{embedder.name}, {len(vector)} dimensions"
     folder = Path(settings.embedding.partition(":")[2])
     if any(embedder.prefixes or ()) or not await asyncio.to_thread(lacks_prefixes, folder):
-        return Examination("embedding model", Health.OK, detail)
+        return Examination(Health.OK, detail)
     return Examination(
-        "embedding model",
         Health.OK,  # many models need no prefixes
         f"{detail}. Nothing in its folder says what to write before questions and passages, so nothing is.",
         "If its card asks for something (E5: `query: ` and `passage: `), write that as `prompts` of `query` and "
@@ -250,35 +244,30 @@ def _report_measuring(report: Report, name: str, what: str) -> None:
     report(f"{name}: measuring with {what} …")
 
 
-async def _chat(settings: Settings, role: Role, name: str, _report: Report) -> Examination:
+async def _chat(settings: Settings, role: Role, _report: Report) -> Examination:
     from langchain_core.messages import HumanMessage
 
     async with AsyncExitStack() as stack:
         chat = await open_chat_model(settings, stack, role)
         if chat is None:
-            return _no_chat(name)
+            return _NO_CHAT
         await chat.complete([HumanMessage("Answer with the word yes.")])
-        return Examination(name, Health.OK, f"{chat.name} answers")
+        return Examination(Health.OK, f"{chat.name} answers")
 
 
-def _no_chat(name: str) -> Examination:
-    return Examination(name, Health.OFF, "none configured; answers quote the documents")
-
-
-async def _measure_chat(settings: Settings, role: Role, name: str, report: Report) -> Examination:
+async def _measure_chat(settings: Settings, role: Role, report: Report) -> Examination:
     from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS
     from sextant.models.chat.measuring import advise, describe, measure
 
     async with AsyncExitStack() as stack:
         chat = await open_chat_model(settings, stack, role)
         if chat is None:
-            return _no_chat(name)
+            return _NO_CHAT
         limits = settings.limits
         longest = limits.context_tokens + limits.history_tokens + INSTRUCTION_TOKENS
         found = await measure(chat, longest, limits.answer_seconds, report)
         advice = advise(found, settings, role)
         return Examination(
-            name,
             Health.WARNING if advice else Health.OK,
             f"{chat.name} answers; {describe(found)}",
             " ".join(advice),
@@ -290,37 +279,38 @@ async def _reranker(settings: Settings) -> Examination:
     chat = build_chat_model(settings, Role.JUDGE) if settings.reranker == CHAT else None
     reranker = open_reranker(settings, chat)
     if reranker is None:
-        return Examination("reranker", Health.OFF, "none configured")
+        return Examination(Health.OFF, "none configured")
     try:
         await reranker.score("ready?", ["yes"])
     finally:
         if chat is not None:
             await chat.close()
-    return Examination("reranker", Health.OK, f"{reranker.name} answers")
+    return Examination(Health.OK, f"{reranker.name} answers")
 
 
 async def examine_named_entities(settings: Settings) -> Examination:
-    """Load the configured named-entity model, and let it read a sentence."""
-    name = "named-entity model"
+    """Load the configured named-entity model, and let it read a sentence.
+
+    Raises:
+        ModelUnavailable: it cannot be loaded.
+    """
     tagger = build_tagger(settings)
     if tagger is None:
-        return Examination(name, Health.OFF, "none configured; types follow from names and tables")
-    try:
-        await asyncio.to_thread(tagger.tag, ["Marie Curie was born in Warsaw."])
-    except ModelUnavailable as error:
-        return _failure_as_examination(name, error)
-    return Examination(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")
+        return Examination(Health.OFF, "none configured; types follow from names and tables")
+    await asyncio.to_thread(tagger.tag, ["Marie Curie was born in Warsaw."])
+    return Examination(Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")
 
 
 async def examine_ocr(settings: Settings) -> Examination:
-    """Load the OCR models, if they are installed and wanted."""
+    """Load the OCR models, if they are installed and wanted.
+
+    Raises:
+        ModelUnavailable: they cannot be loaded.
+    """
     if not settings.ocr.pages:
-        return Examination("OCR", Health.OFF, "off (SEXTANT_OCR__PAGES=0); scans are refused")
+        return Examination(Health.OFF, "off (SEXTANT_OCR__PAGES=0); scans are refused")
     if not ocr_engine.is_installed():
         missing = "not installed; scans are refused, and words in pictures are left out"
-        return Examination("OCR", Health.OFF, missing, install_extra(ocr_engine.EXTRA))
-    try:
-        await asyncio.to_thread(ocr_engine.load)
-    except ModelUnavailable as error:
-        return _failure_as_examination("OCR", error)
-    return Examination("OCR", Health.OK, "reads scans, and words in pictures")
+        return Examination(Health.OFF, missing, install_extra(ocr_engine.EXTRA))
+    await asyncio.to_thread(ocr_engine.load)
+    return Examination(Health.OK, "reads scans, and words in pictures")
