@@ -21,7 +21,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, class_row, dict_row
 
-from sextant.domain.documents import CAMEL_CASE
+from sextant.domain import CAMEL_CASE
 from sextant.domain.errors import (
     ConversationBusy,
     ConversationUnreadable,

@@ -31,8 +31,6 @@ _WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ff
 _STOPS = "，。；：？！、）》」』】”’)\\].,;:?!"
 _PIECE = re.compile(rf"\n|[ \t]+|[{_WIDE}][{_STOPS}]*|[^ \t\n{_WIDE}]+[{_STOPS}]*")
 
-_USUAL = 80  # columns of a terminal of unknown width
-
 
 def columns(text: str) -> int:
     """Return the width of `text` on a terminal: two columns for a wide (Chinese) character."""
@@ -91,7 +89,7 @@ def width_of_terminal(stream: TextIO) -> int:
     chosen, columns = os.environ.get("COLUMNS", ""), 0
     with suppress(OSError):
         columns = os.get_terminal_size(stream.fileno()).columns
-    return int(chosen) if chosen.isdecimal() else columns or _USUAL
+    return int(chosen) if chosen.isdecimal() else columns or 80
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> str:

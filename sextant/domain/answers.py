@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from sextant.domain.documents import CAMEL_CASE
+from sextant.domain import CAMEL_CASE
 from sextant.domain.errors import DecisionNeeded, SextantError, error_of
 from sextant.domain.warnings import Warned
 

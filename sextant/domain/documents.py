@@ -9,26 +9,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
+from sextant.domain import CAMEL_CASE
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, Warned
 from sextant.text.characters import clean_text
-
-if TYPE_CHECKING:
-    from pydantic import ConfigDict
-
-
-def _camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
-
-
-# Parser processes start without pydantic.
-CAMEL_CASE: ConfigDict = {"alias_generator": _camel_case, "populate_by_name": True}
-"""Of a dataclass (`__pydantic_config__`): camelCase over HTTP, snake_case in Python."""
-
 
 LONGEST_FILENAME = 255  # characters; NAME_MAX of the usual file systems
 # Control characters, and marks that turn the direction of reading.
@@ -276,9 +263,6 @@ class GraphInfo(Warned):
 MOST_LEVELS = 100
 """How deep lists and objects may nest: orjson writes 254 levels, Python's json some hundreds."""
 
-_LARGEST = 2**63
-"""`jsonb` gives large numbers back as whole ones, which orjson writes up to 64 bits only."""
-
 
 def printable_name(sent: str) -> str:
     """Return a client's file name without unprintable characters, shortened; may be empty."""
@@ -301,7 +285,8 @@ def storable(value: object, levels: int = MOST_LEVELS) -> object:
         return clean_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, int | float) and abs(value) >= _LARGEST:
+    # `jsonb` gives large numbers back as whole ones, which orjson writes up to 64 bits only.
+    if isinstance(value, int | float) and abs(value) >= 2**63:
         return str(value)
     if not isinstance(value, Mapping | list):
         return value

@@ -16,9 +16,6 @@ from sextant.domain.errors import Limited, Overloaded, Wording
 # Awaits a wait, and may end it early by raising.
 Patience = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 
-# A slot is free again sooner; `Retry-After` counts whole seconds.
-_RETRY_SECONDS = 1
-
 
 async def _to_the_end(wait: Coroutine[Any, Any, None]) -> None:
     await wait
@@ -141,7 +138,8 @@ class _Queue:
             f"All {self._number} places for searches are taken, and others wait for them.",
             next_step="Try again in a moment.",
         )
-        error.retry_after = _RETRY_SECONDS
+        # A slot is free again sooner; `Retry-After` counts whole seconds.
+        error.retry_after = 1
         return error
 
     def _serve_next(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
-from sextant.domain.documents import CAMEL_CASE
+from sextant.domain import CAMEL_CASE
 
 CO_OCCURS = "CO_OCCURS"  # type of a relation between two terms that share sentences of a chunk
 IS_A = "IS_A"  # type of a relation from a thing to its kind

@@ -17,14 +17,8 @@ from operator import sub
 import msgspec
 
 _WHOLE = 10_000  # a share of 1 as it is stored
-_PER_WORD = 7  # numbers stored for a word
 _BLOCK = 2000  # words in a block
-_FASTEST = 1  # level of zlib
 _HEAD = struct.Struct("<II")
-_SAME_LINE = (
-    0.5  # least vertical overlap of boxes on one line, as a share of the lower box's height
-)
-_GAP = 4.0  # widest gap within a line, in heights; wider ones separate columns or cells
 
 
 class PlacedText(msgspec.Struct, frozen=True, order=True, gc=False):
@@ -94,7 +88,7 @@ def _pack_block(words: Sequence[PlacedText]) -> bytes:
     shares = [int(side * _WHOLE + 0.5) for side in sides]
     numbers = [*spans, *shares, *(word.page for word in words)]
     differences = map(sub, numbers, chain([0], numbers))
-    block = zlib.compress(struct.pack(f"<{len(numbers)}i", *differences), _FASTEST)
+    block = zlib.compress(struct.pack(f"<{len(numbers)}i", *differences), level=1)
     return _HEAD.pack(words[0].start, len(block)) + block
 
 
@@ -110,7 +104,7 @@ def _blocks(packed: bytes) -> Iterator[tuple[int, bytes]]:
 def _unpack(block: bytes) -> Iterator[PlacedText]:
     plain = zlib.decompress(block)
     numbers = [*accumulate(struct.unpack(f"<{len(plain) // 4}i", plain))]
-    count = len(numbers) // _PER_WORD
+    count = len(numbers) // 7  # start, end, four sides and the page of each word
     spans, pages = numbers[: 2 * count], numbers[6 * count :]
     shares = [number / _WHOLE for number in numbers[2 * count : 6 * count]]
     across, down = shares[: 2 * count], shares[2 * count :]
@@ -143,10 +137,11 @@ def _join(boxes: Iterable[PageBox]) -> list[PageBox]:
 
 
 def _go_together(one: PageBox, other: PageBox) -> bool:
+    """Return whether two boxes lie on one line: half of the lower one is beside the other, with no gap as of columns."""
     height = min(one.y1 - one.y0, other.y1 - other.y0)
     shared = min(one.y1, other.y1) - max(one.y0, other.y0)
     gap = max(one.x0, other.x0) - min(one.x1, other.x1)
-    return one.page == other.page and shared > _SAME_LINE * height and gap < _GAP * height
+    return one.page == other.page and shared > 0.5 * height and gap < 4 * height
 
 
 def _unite(one: PageBox, other: PageBox) -> PageBox:

@@ -20,7 +20,6 @@ from sextant.tables.results.written import ComputedFinding
 from sextant.text.characters import clean_text
 
 _MOST = 100  # values of one filter
-_NEAR = 0.6  # difflib's own default
 _DATE = "Write a date like 2026-03-01 or 2026-03-01T08:00:00+08:00."
 _WRITTEN = {
     "createdAfter": _DATE,
@@ -153,9 +152,7 @@ def names() -> list[str]:
 def _unknown(name: str, advised: Collection[str]) -> OptionInvalid:
     known = {one.casefold(): to_camel(one) for one in advised}
     known |= {one.casefold(): one for one in known.values()}
-    near = [
-        known[one] for one in difflib.get_close_matches(name.casefold(), known, len(known), _NEAR)
-    ]
+    near = [known[one] for one in difflib.get_close_matches(name.casefold(), known, len(known))]
     meant = f"Did you mean `{near[0]}`? " if near else ""
     listed = dict.fromkeys([*near, *known.values()])
     return OptionInvalid(

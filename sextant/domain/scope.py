@@ -53,10 +53,6 @@ def key_of(scope: Scope) -> dict[str, object]:
     return {"user_id": scope.user_id, "graph_id": scope.graph_id}
 
 
-# 256 random bits cannot be guessed, so a plain SHA-256 of them suffices; slow hashes protect secrets that
-# people choose (OWASP Password Storage Cheat Sheet).
-_SECRET_BYTES = 32
-_ID_BYTES = 6
 _SHAPE = re.compile(r"(sxt_[0-9a-f]{12})_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -117,8 +113,10 @@ class NewSecret:
 
 def new_secret() -> NewSecret:
     """Make a key of 256 random bits."""
-    name = f"sxt_{secrets.token_hex(_ID_BYTES)}"
-    return NewSecret(name, f"{name}_{secrets.token_urlsafe(_SECRET_BYTES)}")
+    name = f"sxt_{secrets.token_hex(6)}"
+    # 256 random bits cannot be guessed, so a plain SHA-256 of them suffices; slow hashes protect secrets that
+    # people choose (OWASP Password Storage Cheat Sheet).
+    return NewSecret(name, f"{name}_{secrets.token_urlsafe(32)}")
 
 
 def digest_of(secret: str) -> bytes:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sextant.domain.documents import CAMEL_CASE, Section
+from sextant.domain import CAMEL_CASE
+from sextant.domain.documents import Section
 from sextant.domain.errors import ChunkNotFound
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
@@ -25,7 +26,6 @@ from sextant.stores.postgresql.database import Database
 from sextant.text.sentences import sentence_spans
 
 STATES = "states"
-_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _in_one_line(sentence: str) -> str:
-    return " ".join(sentence.split())[:_LONGEST]
+    return " ".join(sentence.split())[:300]
 
 
 LINKED = "linked"

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.types import Command, Interrupt, StateSnapshot
 from pydantic import TypeAdapter
 
+from sextant.domain import CAMEL_CASE
 from sextant.domain.answers import (
     Citation,
     Done,
@@ -26,7 +27,6 @@ from sextant.domain.answers import (
     Source,
     Trust,
 )
-from sextant.domain.documents import CAMEL_CASE
 from sextant.domain.errors import ConversationNotFound, OptionInvalid
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
@@ -46,7 +46,6 @@ EACH = 20  # headings of each
 
 _ABOUT = {"zh": "“{heading}”是什么？", "en": "What about “{heading}”?"}
 _SUMMARY = {"zh": "《{title}》主要讲什么？", "en": "What are the key points of “{title}”?"}
-_ASKS = re.compile(r"[?？]\s*$")
 # The end of a record's heading: "How is it cleaned? (FAQ-007, en, Heron 3)".
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 # Single words, which mean little without the document, and headings such as "What ownership is".
@@ -110,7 +109,7 @@ def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
     if one.heading is None:
         return _Kind.SUMMARY, _summary(one)
     heading = _ASIDE.sub("", bare_title(one.heading)) or one.heading
-    if _ASKS.search(heading):
+    if heading.rstrip().endswith(("?", "？")):
         return _Kind.QUESTION, heading
     question = _ABOUT["zh" if has_cjk(heading) else "en"].format(heading=heading)
     return _Kind.BARE if _BARE.fullmatch(heading) else _Kind.SUBJECT, question

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 OnProgress = Callable[[int], None]
 
 DEEPEST, MOST_ENTITIES = 2, 500  # of a part of a graph, for readable drawings and cheap walks
-_BETWEEN = 50  # heaviest relations that are read of each of the best connected entities
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,8 @@ class KnowledgeGraph:
         graph = PostgresGraph(self._database)
         starts = await self._starts(graph, seed, limit)
         start_ids = [one.id for one in starts]
-        per_node = limit if seed else _BETWEEN
+        # Without a seed, the 50 heaviest relations of each of the best connected entities.
+        per_node = limit if seed else 50
         hops = await graph.neighbourhood(self._scope, start_ids, depth=depth, per_node=per_node)
         entity_ids = dict.fromkeys(start_ids)
         if seed:  # nearest and heaviest first; the farthest are cut

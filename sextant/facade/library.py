@@ -26,10 +26,6 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.queue import Turns, UploadStatus, UploadStore
 from sextant.stores.scopes import KnowledgeBases
 
-_REST_SECONDS = 300.0  # before a page is drawn again that took too long
-_REMEMBERED = 1000  # such pages in memory
-_CACHED_BYTES = 64_000_000  # of pictures of pages, in a process
-
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
@@ -50,10 +46,9 @@ class PagePictures:
     def __init__(self, settings: Settings, hosts: ParserHosts) -> None:
         self._settings = settings
         self._hosts = hosts
-        self._drawn = VersionedCache[tuple[UUID, int], str, bytes](_CACHED_BYTES, len)
-        self._refused = VersionedCache[tuple[UUID, int], str, FileUnsafe](
-            _REMEMBERED, lifetime=_REST_SECONDS
-        )
+        self._drawn = VersionedCache[tuple[UUID, int], str, bytes](64_000_000, len)
+        # Pages that took too long are drawn again after five minutes.
+        self._refused = VersionedCache[tuple[UUID, int], str, FileUnsafe](1000, lifetime=300.0)
         self._drawing = asyncio.Semaphore(2)  # each takes a core
         self._turns = WeakValueDictionary[str, asyncio.Lock]()
 
@@ -110,9 +105,7 @@ class PagePictures:
         return PagePicture(f'"{sha256[:24]}-{number}-{edge}"', cached)
 
 
-_QUIET_SECONDS = 1.0  # for further deletions, before the graph is refreshed
 _PART = 1 << 20  # bytes of a file in memory at a time
-_MARK = 64  # bytes that tell a file from imported chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +229,7 @@ class Library:
         parts = self._parts(scope, document_id, original)
         return File(original.filename, original.size_bytes, parts)
 
-    async def _original(self, document_id: UUID, head: int = _MARK) -> tuple[Scope, Original]:
+    async def _original(self, document_id: UUID, head: int = 64) -> tuple[Scope, Original]:
         """Return the scope and the original file of a document.
 
         Raises:
@@ -291,7 +284,8 @@ class Library:
         """
         scope = await self._scope_of(document_id)
         stays_as = await self._documents.delete(scope, document_id, name)
-        await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
+        # More deletions may follow within a second.
+        await self._turns.offer_refresh(scope, since=time.time(), wait=1.0)
         return stays_as
 
     async def _queue(self, jobs: Sequence[UUID]) -> None:

@@ -48,11 +48,6 @@ if TYPE_CHECKING:
     from sextant.nodes.context import Dependencies
 
 
-_EMBEDDING_PATIENCE = (
-    5.0  # seconds that a loaded model needs at most to embed a word on a busy machine
-)
-
-
 class Sextant(Asking):
     """One user's knowledge bases, opened by `Sextant.open`.
 
@@ -273,13 +268,14 @@ class Sextant(Asking):
 
         # With `patience`, extraction by the chat model is one of the updates below.
         importer = await self._parts.importer(reads=patience is None)
+        # A loaded model needs 5 s at most to embed a word on a busy machine.
         report = await importer.import_graph(
             self._scope(graph_id),
             source,
             strict=strict,
             facts_as_passages=facts_as_passages,
             on_progress=on_progress,
-            patience=None if patience is None else max(patience, _EMBEDDING_PATIENCE),
+            patience=None if patience is None else max(patience, 5.0),
         )
         scope = self._scope(graph_id)
         try:

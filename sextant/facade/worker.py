@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _QUIET_SECONDS = 1.0  # without new documents, before a graph is refreshed
-_SETTLE_SECONDS = 60.0  # for which a graph waits for more documents before it is refreshed, at most
 _TURN_SECONDS = 1.0  # of one user's turn: taking a turn costs more than ingesting a small document
 
 
@@ -177,7 +176,8 @@ class Worker:
     async def _refresh(self, user_id: str, graph_id: str, since: float) -> None:
         """Bring a graph up to date, once for all documents that are being ingested."""
         scope = Scope(user_id, graph_id)
-        late = time.time() - since > _SETTLE_SECONDS
+        # A graph waits a minute at most for more documents before it is refreshed.
+        late = time.time() - since > 60.0
         if self._user_slots.has_share(user_id):
             await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
             return

@@ -31,8 +31,6 @@ from sextant.stores.graph.transfer import ExportedContent, GraphPages, Row
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 
-_TOGETHER = 1000  # passages of the documents that are read in one transaction
-
 
 async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[str, Any]]:
     """Yield the lines of docs/import.md as dicts: documents with their chunks, entities, relations, decisions.
@@ -60,7 +58,8 @@ async def _documents(
     scope: Scope, pages: GraphPages, documents: Sequence[Document]
 ) -> AsyncIterator[Line]:
     export_ids = document_ids(documents)
-    for some in runs_of(documents, lambda one: one.chunk_count, _TOGETHER):
+    # 1,000 passages in one transaction.
+    for some in runs_of(documents, lambda one: one.chunk_count, 1000):
         contents = await pages.contents([one.id for one in some])
         names = await pages.names(_ends(row for one in contents.values() for row in one.relations))
         for document in some:

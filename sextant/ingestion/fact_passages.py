@@ -43,8 +43,6 @@ _CHINESE_NOUNS = frozenset(
 )
 _CHINESE_JOINTS = tuple("于於在为為是自到至出给給由被对對")
 
-_LONGEST_PHRASE = 80  # characters; what is longer is hard to read in brackets
-
 
 def sentence(
     subject: str, relation_type: str, targets: Sequence[str], description: str = ""
@@ -62,7 +60,8 @@ def sentence(
     clause = _clause(subject, readable(relation_type), _join_names(targets, chinese=chinese))
     if not description:
         return end_sentence(clause, chinese=chinese)
-    if is_ended(description) or len(description) > _LONGEST_PHRASE:
+    # A longer phrase is hard to read in brackets.
+    if is_ended(description) or len(description) > 80:
         return f"{end_sentence(clause, chinese=chinese)}{'' if chinese else ' '}{end_sentence(description)}"
     added = f"（{description}）" if chinese else f" ({description})"
     return end_sentence(clause + added, chinese=chinese)
@@ -179,7 +178,6 @@ _TOGETHER = 8
 _NAMES_CHARS = 400  # of the names in one passage
 _LONGEST = 1000  # characters of a passage with a description
 _LONGEST_KEY = 800  # characters of a document's id; names have up to 100,000
-_LONGEST_STEM = 200  # characters of a file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +217,7 @@ def document_of(subject: Subject) -> DocumentLine:
     key = subject.key
     if len(key) > _LONGEST_KEY:
         key = sha256(key.encode()).hexdigest()
-    name = subject.name[:_LONGEST_STEM].replace("/", "-")
+    name = subject.name[:200].replace("/", "-")
     return DocumentLine(
         id=f"facts of {key}",
         title=subject.name[:LONGEST_TITLE],

@@ -39,7 +39,6 @@ from sextant.stores.graph.transfer import (
 from sextant.text.characters import normalise_name
 
 _BATCH = 200  # entities at a time
-_RELATIONS = 20_000  # of the entities of one batch
 # Errors of a document that another import has replaced or deleted.
 _OVERTAKEN = (Superseded, DocumentNotFound)
 
@@ -123,7 +122,8 @@ class FactVerbaliser:
                 self._upkeep.found(graph.scope_id)
                 found = await profiles(graph, ids)
             there = [found[one] for one in ids if one in found]
-            for some in runs_of(there, lambda one: one.degree, _RELATIONS):
+            # 20,000 relations of the entities of one batch.
+            for some in runs_of(there, lambda one: one.degree, 20_000):
                 await self._verbalise([one.id for one in some], report)
             on_done(start + len(ids))
         return report

@@ -33,9 +33,6 @@ from sextant.ingestion.transfer.spool import Numbered, Spool, spool
 from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
-_BATCH = 20  # documents at a time: two groups of small ones
-_MOST_PROBLEMS = 1000  # that a report lists
-
 
 @dataclass(slots=True)
 class ImportReport:
@@ -166,7 +163,8 @@ class Importer:
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
-        async for batch in lines.document_batches(_BATCH):
+        # 20 documents: two groups of small ones.
+        async for batch in lines.document_batches(20):
             usable = [one for one in batch if _is_usable(*one, run)]
             uploads = await asyncio.to_thread(_uploads, usable)
             taken = await self._ingestor.ingest_uploads(scope, uploads)
@@ -218,7 +216,7 @@ class _ImportRun:
                 raise _stopped_at(problem)
         self.report.problem_count += len(problems)
         self.report.left_out += sum(not problem.kept for problem in problems)
-        left = _MOST_PROBLEMS - len(self.report.problems)
+        left = 1000 - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, left)])
 
 

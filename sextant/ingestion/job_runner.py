@@ -50,10 +50,7 @@ from sextant.stores.jobs import JobStore, lost
 
 log = logging.getLogger(__name__)
 
-_FIRST_BATCH = 8  # chunks, so that a long document is searchable soon; each takes 30–50 ms to embed
-_STORED_AT_ONCE = 2  # batches of a document, since the server's work is the larger part
 _SMALL = 16  # chunks of a document that is stored and published in one transaction
-_MAIL_IN_MAIL = 3  # nested e-mails whose attachments are read
 _LARGE = 1 << 20  # bytes of a file after which free memory is returned to the system
 
 
@@ -220,7 +217,7 @@ class JobRunner:
             for one in parsed.attachments
         ]
         registered = await self._documents.register_attachments(
-            job.scope, job.document_id, uploads, deepest=_MAIL_IN_MAIL
+            job.scope, job.document_id, uploads, deepest=3
         )
         if registered is None:
             return (), attachments_not_read([one.name for one in parsed.attachments])
@@ -336,7 +333,8 @@ class JobRunner:
         try:
             for batch in _batches(missing, self._settings.ingestion.embed_batch):
                 vectors = await self._vectors(job, parsed, batch)
-                await finish(all_but=_STORED_AT_ONCE - 1)
+                # Two batches are stored at a time, since the server's work is the larger part.
+                await finish(all_but=1)
                 adding = self._documents.add_chunks(
                     job.scope, job.document_id, batch, vectors, version=job.version
                 )
@@ -366,7 +364,8 @@ class JobRunner:
 def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
     """Yield chunks in batches, of which the first is small."""
     remaining = iter(chunks)
-    batch = list(islice(remaining, min(_FIRST_BATCH, size)))
+    # A small first batch, so that a long document is searchable soon; a chunk takes 30–50 ms to embed.
+    batch = list(islice(remaining, min(8, size)))
     while batch:
         yield batch
         batch = list(islice(remaining, size))

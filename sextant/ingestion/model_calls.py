@@ -24,7 +24,6 @@ from sextant.ingestion.graph.extraction.cost import CostBudget
 from sextant.models.chat.call_limits import AdaptiveLimit, Slot
 
 _GONE_AFTER = 3  # calls in a row without an answer: the endpoint is gone
-_LEAST_SHARE = 1 / 8  # of the usual size of a call
 
 I = TypeVar("I")  # noqa: E741 - an item that is asked about
 R = TypeVar("R")
@@ -69,7 +68,7 @@ class Pace:
 
     def note_too_much(self) -> None:
         """Note that a call was too large."""
-        self.share = max(_LEAST_SHARE, self.share / 2)
+        self.share = max(1 / 8, self.share / 2)
 
 
 @dataclass(frozen=True, slots=True)

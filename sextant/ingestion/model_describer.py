@@ -50,12 +50,6 @@ if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
 
 
-_MANY_TRIES = 1000  # an estimate counts all failed items
-_PAGE = 320  # chunks read at a time for an estimate
-_PART_TOKENS = 50  # of the description of a part: a sentence of 30 words and its title
-_TITLE_TOKENS = 20  # of a section's titles
-
-
 @dataclass(frozen=True, slots=True)
 class DescriptionEstimate(CostEstimate):
     """The estimated cost of describing `passages` and `sections`; a section with a single part needs no call."""
@@ -69,7 +63,8 @@ async def estimate_descriptions(
     """Estimate the cost of `ModelDescriber.describe`, failed items included; nothing is sent."""
     stored = ModelDescriptions(database, scope)
     passages, usage, after = 0, Usage(), None
-    while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
+    # An estimate counts all failed items.
+    while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, 1000, 320):
         after = found[-1].order
         passages += len(found)
         for some in groups_of(found):
@@ -94,7 +89,8 @@ def _of_sections(sections: Iterable[tuple[int, int]], settings: Settings) -> Ite
         levels[level].append(parts)
     for parts_of_level in levels.values():
         for some in runs_of(parts_of_level, lambda _: 1, TOGETHER):
-            answer_tokens = _TITLE_TOKENS * len(some) + _PART_TOKENS * sum(some)
+            # 20 tokens of a section's titles; 50 of a part: a sentence of 30 words and its title.
+            answer_tokens = 20 * len(some) + 50 * sum(some)
             yield need_of(frame + answer_tokens, len(some), settings)
 
 

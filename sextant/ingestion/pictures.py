@@ -120,8 +120,6 @@ class Captioner:
 
 
 _PACKAGE = "rapidocr"  # of the extra `ocr`
-_PAGE_MEMORY = 1_000_000_000  # bytes that a page usually needs at most
-_WALL = 5  # seconds for each second of CPU, since a page may wait for others
 _OUT_OF_MEMORY = (
     "OCR ran out of memory or crashed on it. Raise SEXTANT_OCR__MEMORY_BYTES if you trust the file."
 )
@@ -259,7 +257,8 @@ class OcrReader:
         """
         async with self._slots:
             try:
-                async with asyncio.timeout(_WALL * self._settings.page_seconds):
+                # 5 s for each second of CPU, since a page may wait for others.
+                async with asyncio.timeout(5 * self._settings.page_seconds):
                     answer = await self._hosts.ask(
                         target.content, HostRequest("", self._limits, target.page)
                     )
@@ -301,7 +300,8 @@ class OcrReader:
 def _usual_concurrency() -> int:
     """Return the number of concurrent pages that cores and free memory allow."""
     free: int = psutil.virtual_memory().available
-    return max(1, min(os.cpu_count() or 1, free // _PAGE_MEMORY))
+    # A page usually needs 1 GB at most.
+    return max(1, min(os.cpu_count() or 1, free // 1_000_000_000))
 
 
 _Found = tuple[_Target, StoredOcrPage]

@@ -46,10 +46,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Files in hand, so that small ones share transactions, and some are parsed while others are stored.
-_AT_ONCE = 32
 _LARGE = 256_000  # bytes of a file
-_LARGE_AT_ONCE = 4  # of them, for the memory
 # Codes of jobs that were closed on purpose. Both become `Superseded`, since `Cancelled` would suggest to try again.
 _CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
 
@@ -319,14 +316,15 @@ async def _do_all(
     """Run `one` on each item, some at a time, few of them large; return the outcomes in order."""
     results = dict[int, Ingested]()
     waiting = iter(enumerate(items))
-    large = asyncio.Semaphore(_LARGE_AT_ONCE)
+    large = asyncio.Semaphore(4)
 
     async def work() -> None:
         for index, item in waiting:
             async with large if size_of(item) > _LARGE else nullcontext():
                 results[index] = await one(item)
 
-    await run_together(work() for _ in range(_AT_ONCE))
+    # Files in hand, so that small ones share transactions, and some are parsed while others are stored.
+    await run_together(work() for _ in range(32))
     return [results[index] for index in range(len(items))]
 
 

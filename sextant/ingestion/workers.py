@@ -21,8 +21,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _MOST = 32  # items of one call, so that nobody waits long for its end
-_DELAY = 0.2  # seconds in which more items may come, as PostgreSQL's `commit_delay`
-_SHARE = 4  # no delay once a quarter of the items that may come are waiting
 
 
 class GroupCommit(Generic[T, R]):
@@ -62,8 +60,10 @@ class GroupCommit(Generic[T, R]):
         group = list[tuple[T, asyncio.Future[R]]]()
         try:
             while waiting:
-                if _SHARE * len(waiting) < self._coming:
-                    await asyncio.sleep(_DELAY)
+                # No delay once a quarter of the items that may come are waiting.
+                if 4 * len(waiting) < self._coming:
+                    # More items may come, as during PostgreSQL's `commit_delay`.
+                    await asyncio.sleep(0.2)
                 group = [one for one in waiting[:_MOST] if not one[1].done()]
                 del waiting[:_MOST]
                 if group:

@@ -22,7 +22,6 @@ from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import share_scope
 
 _SQL = load_queries("jobs")
-_URGENT_BYTES = 1_000_000  # of a file that goes first, as long as few are waiting
 URGENT_WAITING = 10
 """Waiting documents of a user from which on the next ones count as a bulk load."""
 
@@ -160,7 +159,7 @@ class JobStore:
 
     async def hurry(self, user_id: str, job_ids: Sequence[UUID]) -> None:
         """Mark small files as urgent, ahead of bulk loads, if their user has few waiting jobs."""
-        limits = {"most_bytes": _URGENT_BYTES, "most_waiting": URGENT_WAITING}
+        limits = {"most_bytes": 1_000_000, "most_waiting": URGENT_WAITING}
         async with self._database.transaction(user_id) as connection:
             key = {"user_id": user_id, "job_ids": list(job_ids)}
             await connection.execute(_SQL["hurry"], {**key, **limits})

@@ -74,6 +74,11 @@ BESIDE_ANSWER = 60.0
 PACKAGED_EMBEDDING = "packaged:multilingual-e5-small"
 
 
+def _shared(variable: str) -> AliasChoices:
+    """Return the names of a setting that other tools read, too, from a variable without our prefix."""
+    return AliasChoices(variable.lower(), variable, f"SEXTANT_{variable}")
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -96,29 +101,29 @@ class Settings(BaseSettings):
     )
     database_url: SecretStr | None = Field(
         None,
-        validation_alias=AliasChoices("database_url", "DATABASE_URL", "SEXTANT_DATABASE_URL"),
+        validation_alias=_shared("DATABASE_URL"),
         description="PostgreSQL with pgvector; empty: the embedded server.",
     )
     database_pool: int = Field(8, ge=1, le=100, description="Connections of the pool.")
     database_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
     neo4j_uri: str | None = Field(
         None,
-        validation_alias=AliasChoices("neo4j_uri", "NEO4J_URI", "SEXTANT_NEO4J_URI"),
+        validation_alias=_shared("NEO4J_URI"),
         description="Neo4j server; empty: the graph stays in PostgreSQL.",
     )
     neo4j_username: str = Field(
         "neo4j",
-        validation_alias=AliasChoices("neo4j_username", "NEO4J_USERNAME", "SEXTANT_NEO4J_USERNAME"),
+        validation_alias=_shared("NEO4J_USERNAME"),
         description="Neo4j user.",
     )
     neo4j_password: SecretStr | None = Field(
         None,
-        validation_alias=AliasChoices("neo4j_password", "NEO4J_PASSWORD", "SEXTANT_NEO4J_PASSWORD"),
+        validation_alias=_shared("NEO4J_PASSWORD"),
         description="Neo4j password.",
     )
     neo4j_database: str | None = Field(
         None,
-        validation_alias=AliasChoices("neo4j_database", "NEO4J_DATABASE", "SEXTANT_NEO4J_DATABASE"),
+        validation_alias=_shared("NEO4J_DATABASE"),
         description="Database of the Neo4j server; empty: its default one.",
     )
     neo4j_timeout: float = Field(
@@ -132,14 +137,12 @@ class Settings(BaseSettings):
     )
     openai_api_key: SecretStr | None = Field(
         None,
-        validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY", "SEXTANT_OPENAI_API_KEY"),
+        validation_alias=_shared("OPENAI_API_KEY"),
         description="Key of the OpenAI-compatible endpoint.",
     )
     openai_base_url: EndpointUrl | None = Field(
         None,
-        validation_alias=AliasChoices(
-            "openai_base_url", "OPENAI_BASE_URL", "SEXTANT_OPENAI_BASE_URL"
-        ),
+        validation_alias=_shared("OPENAI_BASE_URL"),
         description="Base URL of the OpenAI-compatible endpoint.",
     )
     chat_model: str | None = Field(

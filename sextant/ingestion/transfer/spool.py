@@ -64,10 +64,6 @@ class Numbered(NamedTuple, Generic[L_co]):
     line: L_co
 
 
-# Characters of a batch of documents, so that several of 50 MB are not in memory together.
-_DOCUMENTS_CHARS = 4_000_000
-
-
 def _count_characters(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
     (_, line), chunks = document
     return len(line.text or "") + sum(len(chunk.text) for chunk in chunks)
@@ -156,7 +152,8 @@ class Spool:
         self, most: int
     ) -> AsyncIterator[list[tuple[Numbered[DocumentLine], list[ChunkLine]]]]:
         """Yield at most `most` documents at a time, read in a thread."""
-        return read_in_thread(self.documents(), most, _count_characters, _DOCUMENTS_CHARS)
+        # So that several documents of 50 MB are not in memory together.
+        return read_in_thread(self.documents(), most, _count_characters, 4_000_000)
 
     def note_stored(self, ids: dict[str, UUID]) -> None:
         """Note under which ids chunks were stored."""

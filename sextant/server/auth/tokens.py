@@ -33,11 +33,7 @@ from sextant.domain.versioned_cache import VersionedCache
 _log = logging.getLogger(__name__)
 
 _TIMEOUT = 5.0  # seconds
-_FRESH_SECONDS = 600.0  # until the keys are fetched again
-_LEEWAY = 30.0  # seconds by which the clocks of issuer and server may differ
-_LARGEST_BYTES = 262_144
 _PAUSE = 30.0  # seconds between two fetches that an unknown `kid` causes
-_LONGEST_STALE = 86_400.0  # seconds for which keys are used while the login service is down
 _TYPES = frozenset({"RSA", "EC", "OKP"})
 
 
@@ -109,7 +105,7 @@ class PublicKeys:
                     next_step="Check SEXTANT_AUTH__JWKS_URL, and try again.",
                 ) from error
             self._fresh_until = now + self._seconds
-            self._believed_until = now + _LONGEST_STALE
+            self._believed_until = now + 86_400.0  # for a day while the login service is down
 
     async def _fetch(self) -> list[Mapping[str, Any]]:
         body = bytearray()
@@ -117,7 +113,7 @@ class PublicKeys:
             answer.raise_for_status()
             async for part in answer.aiter_bytes():
                 body += part
-                if len(body) > _LARGEST_BYTES:
+                if len(body) > 262_144:
                     raise ValueError("too large")
         return [one for one in orjson.loads(body)["keys"] if isinstance(one, dict)]
 
@@ -140,7 +136,6 @@ _LEAST_SECRET_BYTES = 32
 _ASYMMETRIC = frozenset({
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 })  # fmt: skip
-_LONGEST = 8192  # characters of a token, as many as proxies allow in a header
 _CACHED = 4096  # refused tokens in memory, 0.2 KB each
 REMEMBERED_SECONDS = 60.0
 _REQUIRED = ["exp", "iss", "aud", "sub"]
@@ -173,7 +168,8 @@ class Tokens:
             DependencyError: the login service's keys cannot be fetched.
         """
         try:
-            if len(token) > _LONGEST:
+            # As many characters as proxies allow in a header.
+            if len(token) > 8192:
                 raise jwt.DecodeError("too long")
             header = jwt.get_unverified_header(token)
             if header.get("alg") not in self._algorithms or "crit" in header:
@@ -202,7 +198,7 @@ class Tokens:
             algorithms=self._algorithms,
             audience=settings.jwt_audience,
             issuer=settings.jwt_issuer,
-            leeway=_LEEWAY,
+            leeway=30.0,  # seconds by which the clocks of issuer and server may differ
             options={"require": _REQUIRED},
         )
         try:
@@ -246,7 +242,7 @@ def tokens_of(settings: AuthSettings) -> Tokens | None:
         algorithms = settings.jwt_algorithms.replace(",", " ").split()
         if not algorithms or not _ASYMMETRIC.issuperset(algorithms):
             raise _invalid("jwt_algorithms", f"Choose from {', '.join(sorted(_ASYMMETRIC))}.")
-        return Tokens(settings, algorithms, PublicKeys(settings.jwks_url, _FRESH_SECONDS))
+        return Tokens(settings, algorithms, PublicKeys(settings.jwks_url, seconds=600.0))
     if len(secret) < _LEAST_SECRET_BYTES:
         raise _invalid("jwt_secret", f"The secret must have {_LEAST_SECRET_BYTES} bytes or more.")
     return Tokens(settings, [_HS256], secret)

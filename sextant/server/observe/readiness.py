@@ -24,10 +24,8 @@ from sextant.stores.queue import queue_of
 _log = logging.getLogger(__name__)
 
 _WAITED = 2.0  # seconds that a request waits for checks; slower ones show their last state
-_PATIENCE = 10.0  # seconds after which a silent dependency is down
-_CACHE_SECONDS = 1.0
 _OUTSIDE_CACHE_SECONDS = 10.0  # for services of others
-_STUCK_SECONDS = 60.0  # a document that waits longer means that no worker runs
+_PATIENCE = 10.0  # seconds after which a silent dependency is down
 
 
 class DependencyState(StrEnum):
@@ -77,7 +75,7 @@ class ReadinessProbe:
         self._settings = settings
         self._database = database
         self._embedder = embedder
-        near, far = _CACHE_SECONDS, _OUTSIDE_CACHE_SECONDS
+        near, far = 1.0, _OUTSIDE_CACHE_SECONDS
         self._known = {
             "database": _RememberedState(self._postgres, required=True, seconds=near),
             "migrations": _RememberedState(self._migrations, required=True, seconds=near),
@@ -127,7 +125,8 @@ class ReadinessProbe:
 
     async def _queue(self) -> DependencyState:
         queue = await queue_of(self._database)
-        stuck = queue.oldest_waiting_seconds > _STUCK_SECONDS and not queue.running
+        # A document that waits longer than a minute means that no worker runs.
+        stuck = queue.oldest_waiting_seconds > 60.0 and not queue.running
         return DependencyState.DEGRADED if stuck else DependencyState.UP
 
     async def _neo4j(self) -> DependencyState:

@@ -148,7 +148,6 @@ SUPERUSER = "postgres"
 _START_SECONDS = 60.0
 # While another process starts or stops the server, possibly in a new folder.
 _LOCK_SECONDS = 180.0
-_MAX_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
 
 # PostgreSQL's defaults are made for spinning disks and small machines.
 _SERVER_SETTINGS: Mapping[str, str] = {
@@ -341,9 +340,8 @@ def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
 
 def _socket_folder(owner: Mapping[str, Any]) -> Path:
     base = tempfile.gettempdir()
-    if len(os.fsencode(base)) + len(SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > (
-        _MAX_SOCKET_PATH
-    ):
+    # sun_path holds 108 bytes on Linux and 104 on macOS.
+    if len(os.fsencode(base)) + len(SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > 100:
         base = "/tmp"  # noqa: S108 - mkdtemp makes a private folder in it
     folder = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=base))
     if owner:

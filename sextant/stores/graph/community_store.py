@@ -12,7 +12,7 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
-from sextant.domain.documents import CAMEL_CASE
+from sextant.domain import CAMEL_CASE
 from sextant.domain.graph import Finding
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.chunk_store import Vectors

@@ -26,7 +26,6 @@ from sextant.stores.postgresql.queries import Embedded, load_queries
 from sextant.stores.scopes import entity_index, find_scope, hold_scope, lock_scope, rows_of
 
 _SQL = load_queries("graph_vectors")
-_EXACT_FACTOR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class EntityVectors:
             name = entity_index(found.scope_id)
             limits = {
                 "scope_id": found.scope_id,
-                "exact_below": _EXACT_FACTOR * settings.exact_below,
+                "exact_below": 5 * settings.exact_below,
                 # pgvector indexes at most this many dimensions of a `vector`.
                 "longest": 2000,
                 "index": f"sextant.{name}",

@@ -34,7 +34,6 @@ _READ = load_cypher("reads")
 _WRITE = load_cypher("writes")
 
 BATCH = 2500  # rows of a transaction
-_VECTORS = 500  # of a transaction; each is about 3.5 KB on the wire
 _MENTIONS = 20_000
 _ENTITY_FIELDS = [field.name for field in fields(Entity) if field.name not in ("id", "aliases")]
 
@@ -203,7 +202,8 @@ class Projection:
 
     def _vectors(self, statement: str, rows: Sequence[Row]) -> list[Statement]:
         embedded = [_pick(row, "embedding") for row in rows if row["embedding"] is not None]
-        return [self._statement(statement, rows=batch) for batch in _slices(embedded, _VECTORS)]
+        # Each vector is about 3.5 KB on the wire.
+        return [self._statement(statement, rows=batch) for batch in _slices(embedded, 500)]
 
     async def _read_identity(self) -> Row:
         """Return the identity of this knowledge base, by which others of its name are recognised."""

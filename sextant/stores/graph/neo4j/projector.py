@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _SQL = load_queries("graph_projection")
 _READ = load_cypher("reads")
 
-_ROUND = 20_000  # ids after which a round takes no further note; a note has at most 5,000
 # Kinds of notes about rows; the relations of "new entities" are noted, too.
 _KINDS = ("new entities", "entities", "relations", "communities")
 
@@ -234,7 +233,8 @@ def _first(notes: Sequence[ChangeNote]) -> list[ChangeNote]:
     chosen: list[ChangeNote] = []
     size = 0
     for note in notes:
-        if chosen and size + len(note.ids) > _ROUND:
+        # A note has at most 5,000 ids.
+        if chosen and size + len(note.ids) > 20_000:
             break
         chosen.append(note)
         size += len(note.ids)

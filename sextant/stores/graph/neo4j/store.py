@@ -47,10 +47,6 @@ if TYPE_CHECKING:
 _CYPHER = load_cypher("reads")
 
 _LETTERS = re.compile(rf"(?:[^\W_][{MARKS}]*)+")
-_MAX_WORDS = 1000  # Lucene allows 1024 clauses in a query
-# At most this many entities that share a word with a text are fetched and ranked; beyond it Lucene's
-# order decides.
-_MAX_NAMES = 5000
 
 
 class Neo4jGraph:
@@ -78,12 +74,14 @@ class Neo4jGraph:
         # that the analyzer empties would match every entity.
         runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
         found = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
-        phrases = list(dict.fromkeys(found))[: _MAX_WORDS // 3]
+        # Lucene allows 1,024 clauses in a query.
+        phrases = list(dict.fromkeys(found))[: 1000 // 3]
         if not phrases or k < 1:
             return []
         for every in (True, False):
             query = _lucene(scope, phrases, every=every)
-            values = {"asked": query, "k": k, "wide": max(_MAX_NAMES, k)}
+            # At most so many entities that share a word with a text are ranked; beyond them Lucene's order decides.
+            values = {"asked": query, "k": k, "wide": max(5000, k)}
             rows = await self._rows(scope, "by_words", **values, **only.bounds())
             if rows:
                 return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
@@ -161,10 +159,6 @@ def _texts(ids: Iterable[UUID]) -> list[str]:
     return [str(one) for one in ids]
 
 
-# Graphs with more entities and relations are not checked at every commit to the server.
-_LARGE = 50_000
-_MAX_CACHED_STATES = 4096
-
 T = TypeVar("T")
 
 
@@ -233,8 +227,9 @@ class CopyStates:
                 return cached.state
         [sums] = await self._bolt.read(_CYPHER["fingerprint"], graph=str(graph_key(scope)))
         state = json.dumps([*header.values(), *sums.values()])
-        is_large = sums["entities"] + sums["relations"] > _LARGE
-        if len(self._cached) >= _MAX_CACHED_STATES:
+        # A larger graph is not checked at every commit to the server.
+        is_large = sums["entities"] + sums["relations"] > 50_000
+        if len(self._cached) >= 4096:
             self._cached.clear()
         self._cached[scope] = _CachedState(header, bookmarks, state, is_large, time.monotonic())
         return state
