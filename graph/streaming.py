@@ -31,9 +31,9 @@ from sextant.domain.answers import (
     Sources,
     Token,
 )
+from sextant.domain.concurrency import end
 from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
 from sextant.domain.questions import field_at
-from sextant.domain.tasks import end
 from sextant.nodes.context import Backpressure, Context
 from sextant.text.characters import language_of
 

@@ -22,6 +22,7 @@ from psycopg import AsyncCursor
 from psycopg.rows import DictRow, class_row, dict_row
 
 from sextant.domain import CAMEL_CASE
+from sextant.domain.concurrency import stop
 from sextant.domain.errors import (
     ConversationBusy,
     ConversationUnreadable,
@@ -29,7 +30,6 @@ from sextant.domain.errors import (
     OptionInvalid,
 )
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.domain.tasks import stop
 from sextant.graph.streaming import to_its_end
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries

@@ -22,10 +22,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
 from sextant.domain.answers import Status, Usage, as_values
+from sextant.domain.concurrency import run_sync
 from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import LaneScore
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, milliseconds_since
 from sextant.graph.dependencies import get_shared_dependencies
 from sextant.graph.research import build_research, load_node

@@ -18,12 +18,12 @@ from pydantic import ConfigDict, Field, SkipValidation
 
 from sextant.domain.answers import Answer
 from sextant.domain.breadth import is_broad
+from sextant.domain.concurrency import run_sync
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.questions import ChunkFilters, check_question, in_range
 from sextant.domain.retrieval import AUTO, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since, observe_search
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker

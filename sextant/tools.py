@@ -20,11 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from sextant.domain.answers import Effort
+from sextant.domain.concurrency import run_in_background, run_sync
 from sextant.domain.errors import GraphNotFound, OptionInvalid, SextantError
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import run_in_background, run_sync
 from sextant.facade import Sextant
 from sextant.facade.chunk_reader import MOST_RELATED
 from sextant.server.mcp import results

@@ -9,9 +9,9 @@ from langchain_core.language_models import BaseChatModel
 
 from sextant import prompts
 from sextant.domain.answers import Answer, Done
+from sextant.domain.concurrency import run_sync
 from sextant.domain.errors import ContextTooLong
 from sextant.domain.questions import check_question
-from sextant.domain.tasks import run_sync
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sextant.domain.answers import Citation, Cited, Quoted, Token
+from sextant.domain.concurrency import stop
 from sextant.domain.errors import DependencyError, describe_reason
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.domain.tasks import stop
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Reranker

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from sextant.domain.concurrency import stop
 from sextant.domain.errors import ConflictError, EmbeddingModelChanged, InputError
 from sextant.domain.graph import Entity
 from sextant.domain.retrieval import RetrievalError
 from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
-from sextant.domain.tasks import stop
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder

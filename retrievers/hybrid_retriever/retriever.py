@@ -18,12 +18,12 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidation, field_validator
 
+from sextant.domain.concurrency import run_sync
 from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid
 from sextant.domain.questions import check_question
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings
-from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.retrievers.arrays import BM25

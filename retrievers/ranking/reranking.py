@@ -17,6 +17,7 @@ from pydantic import Field, WithJsonSchema, create_model, model_validator
 
 from sextant import prompts
 from sextant.domain.answers import Usage
+from sextant.domain.concurrency import release_slot
 from sextant.domain.errors import (
     ModelOutputInvalid,
     ModelUnavailable,
@@ -24,7 +25,6 @@ from sextant.domain.errors import (
     Wording,
     describe_reason,
 )
-from sextant.domain.fair_semaphore import release_slot
 from sextant.domain.questions import in_range, require_positive
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings, Settings

@@ -13,11 +13,11 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 from pydantic import Field
 
+from sextant.domain.concurrency import run_sync
 from sextant.domain.configuration import CheckedOptions
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import in_range, require_type
 from sextant.domain.retrieval import RetrievedItem, rescore
-from sextant.domain.tasks import run_sync
 from sextant.models.protocols import Reranker
 from sextant.models.reranker import as_reranker
 from sextant.retrievers.arrays import Scores, Vectors, min_max

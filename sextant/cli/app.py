@@ -28,7 +28,7 @@ COMMANDS = {
     "serve": "serve",
     "worker": "serve",
     "mcp": "serve",
-    "keys": "keys",
+    "keys": "upkeep",
     "chunks": "documents",
     "structure": "documents",
     "searches": "search",

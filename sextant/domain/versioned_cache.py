@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Generic, TypeVar
 
-from sextant.domain.tasks import stop
+from sextant.domain.concurrency import stop
 
 K = TypeVar("K", bound=Hashable)
 S = TypeVar("S", bound=Hashable)

@@ -7,11 +7,11 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sextant.domain.answers import Answer, Effort, Event, answer_of
+from sextant.domain.concurrency import run_sync
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters, in_range
 from sextant.domain.retrieval import AUTO, Retrieval
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
-from sextant.domain.tasks import run_sync
 from sextant.facade.parts import Parts
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.postgresql.database import Database

@@ -24,7 +24,7 @@ from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
 from sextant.facade.parts import Parts
 from sextant.facade.questions import Asking
-from sextant.facade.refresher import Refresher
+from sextant.facade.refresher import Refresher, reembed
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.embedding import build_embedder
 from sextant.models.embedding.cache import CachedEmbedder
@@ -207,8 +207,6 @@ class Sextant(Asking):
         Raises:
             EmbeddingModelChanged: the other vectors come from another model.
         """
-        from sextant.ingestion.reembed import reembed
-
         await self._parts.check_space()
         await reembed(self.database, self.embedder)
 
@@ -366,8 +364,6 @@ class Sextant(Asking):
         Returns:
             The number of chunks embedded.
         """
-        from sextant.ingestion.reembed import reembed
-
         await self.embedder.warm_up()
         number = await reembed(self.database, self.embedder, on_progress)
         for graph in await self.graphs():

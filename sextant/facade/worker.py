@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from sextant.domain.concurrency import Shares, end
 from sextant.domain.errors import (
     ConflictError,
     DocumentNotFound,
@@ -20,9 +21,7 @@ from sextant.domain.errors import (
     SextantError,
     Wording,
 )
-from sextant.domain.fair_semaphore import Shares
 from sextant.domain.scope import Scope
-from sextant.domain.tasks import end
 from sextant.stores.documents.embedding_space import has_all_vectors, list_scopes
 from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database

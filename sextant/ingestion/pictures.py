@@ -18,6 +18,7 @@ import orjson
 import psutil
 
 from sextant import prompts
+from sextant.domain.concurrency import run_together
 from sextant.domain.errors import (
     FileEmpty,
     ModelOutputInvalid,
@@ -27,7 +28,6 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.host import HostRequest

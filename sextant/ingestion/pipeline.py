@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
+from sextant.domain.concurrency import run_together
 from sextant.domain.documents import Coverage, Job, JobStage
 from sextant.domain.errors import (
     Cancelled,
@@ -24,7 +25,6 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, word_warnings
 from sextant.ingestion.files import Paths, find_files, find_size, find_vanished, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import Generic, TypeVar
 from uuid import UUID
 
+from sextant.domain.concurrency import end
 from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import DependencyError, Superseded
 from sextant.domain.scope import Scope
-from sextant.domain.tasks import end
 from sextant.ingestion.progress import Progress
 from sextant.stores.jobs import Beat, JobStore
 

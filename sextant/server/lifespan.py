@@ -10,11 +10,10 @@ from typing import Any, cast
 
 from fastapi import FastAPI, Request
 
+from sextant.domain.concurrency import FairSemaphore, Shares, stop
 from sextant.domain.errors import Cancelled
-from sextant.domain.fair_semaphore import FairSemaphore, Shares
 from sextant.domain.settings import Settings
 from sextant.domain.system import map_large_blocks
-from sextant.domain.tasks import stop
 from sextant.facade import Sextant
 from sextant.facade.worker import working
 from sextant.graph.dependencies import use_dependencies

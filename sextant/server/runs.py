@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import ExitStack, aclosing
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Status
+from sextant.domain.concurrency import Shares
 from sextant.domain.errors import (
     Cancelled,
     DecisionNeeded,
@@ -17,7 +18,6 @@ from sextant.domain.errors import (
     Wording,
     error_of,
 )
-from sextant.domain.fair_semaphore import Shares
 from sextant.domain.scope import Principal
 from sextant.domain.settings import RunSettings
 from sextant.domain.versioned_cache import VersionedCache

@@ -18,6 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from sextant.domain.concurrency import Shares
 from sextant.domain.documents import LONGEST_FILENAME, printable_name
 from sextant.domain.errors import (
     DocumentNotFound,
@@ -26,7 +27,6 @@ from sextant.domain.errors import (
     SextantError,
     Wording,
 )
-from sextant.domain.fair_semaphore import Shares
 from sextant.domain.settings import Settings
 from sextant.facade.library import Library
 from sextant.ingestion.parsing.detect import detect, media_type, type_of_name

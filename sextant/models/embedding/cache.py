@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sextant.domain.fair_semaphore import release_slot
+from sextant.domain.concurrency import release_slot
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Vectors
 

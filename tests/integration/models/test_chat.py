@@ -11,8 +11,8 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from sextant.domain.answers import Usage
+from sextant.domain.concurrency import run_sync
 from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from sextant.domain.tasks import run_sync
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.retries import Retries

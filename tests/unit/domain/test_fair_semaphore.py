@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from sextant.domain.concurrency import FairSemaphore, release_slot
 from sextant.domain.errors import Overloaded
-from sextant.domain.fair_semaphore import FairSemaphore, release_slot
 
 _LONG, _NONE, _MANY = 3600.0, 0.0, 100
 

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from sextant.domain import tasks
-from sextant.domain.tasks import end, stop
+from sextant.domain import concurrency
+from sextant.domain.concurrency import end, stop
 
 
 @pytest.fixture(autouse=True)
 def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(concurrency, "_AGAIN_SECONDS", 0.01)
 
 
 class Deaf:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from sextant.domain.concurrency import Shares
 from sextant.domain.documents import DocumentStatus, JobStage
 from sextant.domain.errors import (
     DatabaseUnavailable,
@@ -16,7 +17,6 @@ from sextant.domain.errors import (
     Overloaded,
     Wording,
 )
-from sextant.domain.fair_semaphore import Shares
 from sextant.facade.library import Library
 from sextant.server import uploading
 from sextant.server.uploading import watch

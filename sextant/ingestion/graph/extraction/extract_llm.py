@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sextant.domain.answers import Usage
+from sextant.domain.concurrency import run_together
 from sextant.domain.errors import (
     ModelOutputInvalid,
     ModelUnavailable,
@@ -25,7 +26,6 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
 from sextant.ingestion.graph.extraction.cost import (
     CostBudget,

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from sextant.domain.fair_semaphore import FairSemaphore
+from sextant.domain.concurrency import FairSemaphore
 from sextant.server.lifespan import Serving
 from tests.integration.own_database import short_folder
 from tests.integration.server.served import serving_with
