@@ -288,10 +288,10 @@ def storable(value: object, levels: int = MOST_LEVELS) -> object:
     # `jsonb` gives large numbers back as whole ones, which orjson writes up to 64 bits only.
     if isinstance(value, int | float) and abs(value) >= 2**63:
         return str(value)
-    if not isinstance(value, Mapping | list):
+    if not isinstance(value, Mapping | list | tuple | set | frozenset):
         return value
     if levels == 0:
         raise ValueError(f"must not nest deeper than {MOST_LEVELS} levels")
-    if isinstance(value, list):
-        return [storable(one, levels - 1) for one in value]
-    return {clean_text(str(key)): storable(one, levels - 1) for key, one in value.items()}
+    if isinstance(value, Mapping):
+        return {clean_text(str(key)): storable(one, levels - 1) for key, one in value.items()}
+    return [storable(one, levels - 1) for one in value]

@@ -9,11 +9,12 @@ import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 import orjson
-from psycopg.rows import BaseRowFactory, class_row, dict_row, scalar_row
+from psycopg.rows import BaseRowFactory, DictRow, class_row, dict_row, scalar_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
@@ -36,6 +37,7 @@ class ScopeRow:
     partition_key: int
 
 
+@cache
 def of_scope(query: LiteralString) -> LiteralString:
     """Rewrite a query over `scope_id` to one over `user_id` and `graph_id`, which saves a look-up.
 
@@ -74,6 +76,17 @@ async def rows_of(
         return await fetch_rows(
             connection, row_factory, query, {**asdict(found), **values}, binary=True
         )
+
+
+async def read_rows(
+    database: Database, scope: Scope, query: LiteralString, **values: object
+) -> list[DictRow]:
+    """Return the rows of a query over a scope in one round trip; empty without a scope.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+    """
+    return await database.read(scope.user_id, of_scope(query), key_of(scope) | values)
 
 
 async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
@@ -241,5 +254,5 @@ class EntityStamp:
 
 async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:
     """Return the current stamp in one round trip; None if the user has no such knowledge base."""
-    rows = await database.read(scope.user_id, _ENTITY_STAMP_SQL["stamp"], key_of(scope))
+    rows = await read_rows(database, scope, _ENTITY_STAMP_SQL["stamp"])
     return EntityStamp(**rows[0]) if rows else None

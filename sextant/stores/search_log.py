@@ -15,6 +15,7 @@ import orjson
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from sextant.domain.documents import storable
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope, key_of
@@ -113,15 +114,4 @@ def item_to_log(item: RetrievedItem) -> dict[str, Any]:
 
 
 def _json(value: object) -> Jsonb:
-    return Jsonb(_storable(value), dumps=lambda one: orjson.dumps(one, default=str))
-
-
-def _storable(value: object) -> object:
-    """Return the value without characters that PostgreSQL's JSON cannot store."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, Mapping):
-        return {clean_text(str(name)): _storable(one) for name, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_storable(one) for one in value]
-    return value
+    return Jsonb(storable(value), dumps=lambda one: orjson.dumps(one, default=str))

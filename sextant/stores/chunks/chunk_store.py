@@ -15,7 +15,7 @@ from psycopg.rows import args_row, scalar_row
 
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
-from sextant.domain.scope import Scope, key_of
+from sextant.domain.scope import Scope
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database
@@ -27,7 +27,15 @@ from sextant.stores.postgresql.queries import (
     read_embedded,
 )
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import ScopeRow, Stamp, find_scope, id_array, of_scope, rows_of, stamp_of
+from sextant.stores.scopes import (
+    ScopeRow,
+    Stamp,
+    find_scope,
+    id_array,
+    read_rows,
+    rows_of,
+    stamp_of,
+)
 
 _SQL = load_queries("filters")
 
@@ -118,9 +126,6 @@ Vectors = npt.NDArray[np.float32]
 _CHUNK_STORE_SQL = load_queries("chunks")
 # The keyword search examines at most this many texts for each hit wanted; it usually stops earlier.
 _TEXTS_PER_HIT = 8
-_GET, _CONTENTS, _DOCUMENTS = (
-    of_scope(_CHUNK_STORE_SQL[name]) for name in ("get", "contents", "documents")
-)
 
 
 class ChunkStore:
@@ -220,8 +225,7 @@ class ChunkStore:
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """Return the chunks with these ids, in this order; ids that the scope does not have are skipped."""
-        values = key_of(scope) | {"ids": id_array(ids)}
-        rows = await self.database.read(scope.user_id, _GET, values)
+        rows = await read_rows(self.database, scope, _CHUNK_STORE_SQL["get"], ids=id_array(ids))
         return [read_stored_chunk(row) for row in rows]
 
     async def hits(self, scope: Scope, found: Scored) -> list[ChunkHit]:
@@ -232,8 +236,8 @@ class ChunkStore:
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the fields that results show of these chunks, in this order, as rows."""
-        values = key_of(scope) | {"ids": id_array(ids)}
-        return await self.database.read(scope.user_id, _CONTENTS, values)
+        query = _CHUNK_STORE_SQL["contents"]
+        return await read_rows(self.database, scope, query, ids=id_array(ids))
 
     async def count(self, scope: Scope) -> int:
         """Count the searchable chunks of the scope."""
@@ -241,7 +245,7 @@ class ChunkStore:
 
     async def documents(self, scope: Scope) -> dict[UUID, str]:
         """Return the state of each document by id: a text that changes whenever its searchable chunks do."""
-        rows = await self.database.read(scope.user_id, _DOCUMENTS, key_of(scope))
+        rows = await read_rows(self.database, scope, _CHUNK_STORE_SQL["documents"])
         return {row["id"]: row["state"] for row in rows}
 
     async def passages(

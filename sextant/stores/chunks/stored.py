@@ -2,6 +2,8 @@
 
 Also here: read what relates to a chunk; read whole tables of documents after a search found one
 of their passages; check quotations of an answer against the stored documents.
+
+Everything here raises `DatabaseUnavailable` if the server does not answer within `retrieval.lane_timeout`.
 """
 
 from __future__ import annotations
@@ -15,14 +17,13 @@ from uuid import UUID
 
 from sextant.domain.answers import Quoted
 from sextant.domain.documents import Modality
-from sextant.domain.scope import Scope, key_of
+from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import id_array, of_scope
+from sextant.stores.scopes import id_array, read_rows
 from sextant.tables.cells.stored import TablePart
 
 _SQL = load_queries("chunk_metadata")
-_METADATA = of_scope(_SQL["metadata"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +47,12 @@ class ChunkMetadata:
 async def read_metadata(
     database: Database, scope: Scope, ids: Iterable[str]
 ) -> list[ChunkMetadata]:
-    """Return the metadata of the chunks with these ids, in this order; unknown ids are skipped.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-    """
-    rows = await database.read(scope.user_id, _METADATA, key_of(scope) | {"ids": id_array(ids)})
+    """Return the metadata of the chunks with these ids, in this order; unknown ids are skipped."""
+    rows = await read_rows(database, scope, _SQL["metadata"], ids=id_array(ids))
     return [ChunkMetadata(**row) for row in rows]
 
 
 _STORED_SQL = load_queries("neighbours")
-_ENTITIES, _LINKED, _NEIGHBOURS, _MENTIONS, _SPELLED_OUT = (
-    of_scope(_STORED_SQL[name])
-    for name in ("entities", "linked", "beside", "mentions", "spelled_out")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +69,9 @@ async def entities_of(
     """Return the entities that each chunk mentions, rarest first, at most `limit` of each.
 
     Chunks that mention nothing are left out.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
     """
-    values = key_of(scope) | {"ids": id_array(ids), "most": limit}
-    rows = await database.read(scope.user_id, _ENTITIES, values)
+    query = _STORED_SQL["entities"]
+    rows = await read_rows(database, scope, query, ids=id_array(ids), most=limit)
     return {row["id"]: tuple(map(ChunkEntity, row["names"], row["types"])) for row in rows}
 
 
@@ -102,13 +92,10 @@ _MOST_MENTIONS = 2_000
 
 
 async def read_mentions(database: Database, scope: Scope, ids: Sequence[UUID]) -> list[Mention]:
-    """Return what is told of entities, in the order of documents and passages.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-    """
-    values = key_of(scope) | {"ids": id_array(ids), "most": _MOST_MENTIONS}
-    return [Mention(**row) for row in await database.read(scope.user_id, _MENTIONS, values)]
+    """Return what is told of entities, in the order of documents and passages."""
+    query = _STORED_SQL["mentions"]
+    rows = await read_rows(database, scope, query, ids=id_array(ids), most=_MOST_MENTIONS)
+    return [Mention(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,26 +112,18 @@ class FullForm:
 
 
 async def read_full_forms(database: Database, scope: Scope, ids: Sequence[UUID]) -> list[FullForm]:
-    """Return the names that passages define these entities by, in the order of documents and passages.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-    """
-    values = key_of(scope) | {"ids": id_array(ids), "most": _MOST_MENTIONS}
-    return [FullForm(**row) for row in await database.read(scope.user_id, _SPELLED_OUT, values)]
+    """Return the names that passages define these entities by, in the order of documents and passages."""
+    query = _STORED_SQL["spelled_out"]
+    rows = await read_rows(database, scope, query, ids=id_array(ids), most=_MOST_MENTIONS)
+    return [FullForm(**row) for row in rows]
 
 
 async def load_linked_chunks(
     database: Database, scope: Scope, ids: Sequence[UUID], limit: int = 3
 ) -> dict[UUID, tuple[UUID, ...]]:
-    """Return for each chunk those that share its most specific entities, best first, at most `limit`.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-    """
-    values = key_of(scope) | {"ids": id_array(ids), "most": limit}
-    linked = defaultdict[UUID, list[UUID]](list)
-    for row in await database.read(scope.user_id, _LINKED, values):
+    """Return for each chunk those that share its most specific entities, best first, at most `limit`."""
+    query, linked = _STORED_SQL["linked"], defaultdict[UUID, list[UUID]](list)
+    for row in await read_rows(database, scope, query, ids=id_array(ids), most=limit):
         linked[row["id"]].append(row["chunk_id"])
     return {chunk_id: tuple(others) for chunk_id, others in linked.items()}
 
@@ -156,16 +135,11 @@ async def neighbour_chunks(
 
     The relation is `previous` or `next` in reading order, `section` for the same section, or `parent`
     for a chunk directly in the section above. An unknown chunk has no neighbours.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
     """
-    values = key_of(scope) | {"id": chunk_id, "most": limit}
-    rows = await database.read(scope.user_id, _NEIGHBOURS, values)
+    rows = await read_rows(database, scope, _STORED_SQL["beside"], id=chunk_id, most=limit)
     return {row["id"]: row["relation"] for row in rows}
 
 
-_PARTS = of_scope(load_queries("tables")["parts"])
 # Sections with more table passages than this are not read; tables of `limits.table_cells` have fewer.
 _MAX_PARTS = 10_000
 
@@ -180,16 +154,10 @@ class TableStore:
         """Return all table passages in the section of this chunk, in reading order.
 
         The list is empty if there are more than 10,000, or while the document is being stored.
-
-        Raises:
-            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        values = key_of(scope) | {"id": chunk_id, "most": _MAX_PARTS + 1}
-        rows = await self._database.read(scope.user_id, _PARTS, values)
+        query = load_queries("tables")["parts"]
+        rows = await read_rows(self._database, scope, query, id=chunk_id, most=_MAX_PARTS + 1)
         return [] if len(rows) > _MAX_PARTS else [TablePart(**row) for row in rows]
-
-
-_STILL_THERE = of_scope(load_queries("quotes")["still_there"])
 
 
 class QuoteStore:
@@ -202,16 +170,15 @@ class QuoteStore:
         """Return for each quote, in order, whether its document has exactly this text at its position.
 
         A quote of a document that was deleted or is not in the scope is false.
-
-        Raises:
-            DatabaseUnavailable: the server does not answer.
         """
-        values = key_of(scope) | {
-            "ids": [quote.document_id for quote in quotes],
-            "starts": [quote.start for quote in quotes],
-            "quotes": [quote.text for quote in quotes],
-        }
-        rows = await self._database.read(scope.user_id, _STILL_THERE, values)
+        rows = await read_rows(
+            self._database,
+            scope,
+            load_queries("quotes")["still_there"],
+            ids=[quote.document_id for quote in quotes],
+            starts=[quote.start for quote in quotes],
+            quotes=[quote.text for quote in quotes],
+        )
         return [row["holds"] for row in rows]
 
 

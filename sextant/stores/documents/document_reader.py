@@ -52,7 +52,7 @@ class CaptionStore:
             await connection.execute(_SQL["keep"], key_of(scope) | values)
 
 
-_READING_SQL = {name: of_scope(query) for name, query in load_queries("documents").items()}
+_READING_SQL = load_queries("documents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +225,8 @@ class DocumentReader:
     async def _rows(
         self, query: str, user_id: str, values: dict[str, Any]
     ) -> builtins.list[DictRow]:
-        return await self._database.fetch(
-            user_id, dict_row, _READING_SQL[query], values, binary=True
-        )
+        statement = of_scope(_READING_SQL[query])
+        return await self._database.fetch(user_id, dict_row, statement, values, binary=True)
 
 
 def _document(row: DictRow) -> Document:

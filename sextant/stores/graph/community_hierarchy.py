@@ -21,7 +21,6 @@ from sextant.stores.postgresql.queries import columns_of, load_queries
 from sextant.stores.scopes import find_scope, of_scope, rows_of
 
 _SQL = load_queries("graph_hierarchy")
-_MOMENT = of_scope(_SQL["moment"])
 
 # Communities of a graph with at most this many passages are updated after every change.
 _MAX_EAGER_PASSAGES = 5_000
@@ -89,8 +88,8 @@ class HierarchyStore:
 
     async def moment(self, scope: Scope) -> Moment:
         """Return the current moment; call it before reading the graph, and pass it to `write`."""
-        key = key_of(scope)
-        [moment] = await self._database.fetch(scope.user_id, class_row(Moment), _MOMENT, key)
+        query, key = of_scope(_SQL["moment"]), key_of(scope)
+        [moment] = await self._database.fetch(scope.user_id, class_row(Moment), query, key)
         return moment
 
     async def read(self, scope: Scope) -> tuple[Follows | None, list[StoredCommunity]]:

@@ -5,7 +5,7 @@ Also here: list the communities of a graph page by page, with reports and withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -14,13 +14,13 @@ from psycopg.types.json import Jsonb
 
 from sextant.domain import CAMEL_CASE
 from sextant.domain.graph import Finding
-from sextant.domain.scope import Scope, key_of
+from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.graph.protocol import read_findings
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import columns_of, load_queries
-from sextant.stores.scopes import of_scope, rows_of
+from sextant.stores.scopes import read_rows, rows_of
 
 _STORE_SQL = load_queries("graph_communities")
 
@@ -181,7 +181,7 @@ def _findings(report: StoredReport) -> Jsonb:
     )
 
 
-_SQL = {name: of_scope(query) for name, query in load_queries("graph_community_pages").items()}
+_PAGES_SQL = load_queries("graph_community_pages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,24 +225,23 @@ class CommunityPages:
         after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
         """Return the next communities after a cursor: of a level (0 is the coarsest), or directly inside one."""
-        values = {
-            "limit": limit,
-            "level": level,
-            "parent_id": parent_id,
-            "after_level": after.level if after else None,
-            "after_rating": after.rating if after else None,
-            "after_id": after.id if after else None,
-        }
-        return await self._rows(scope, "page", values)
+        return await self._rows(
+            scope,
+            "page",
+            limit=limit,
+            level=level,
+            parent_id=parent_id,
+            after_level=after.level if after else None,
+            after_rating=after.rating if after else None,
+            after_id=after.id if after else None,
+        )
 
     async def holding(self, scope: Scope, entity_id: UUID) -> list[ListedCommunity]:
         """Return the communities that contain an entity, coarsest first."""
-        return await self._rows(scope, "holding", {"entity_id": entity_id})
+        return await self._rows(scope, "holding", entity_id=entity_id)
 
-    async def _rows(
-        self, scope: Scope, query: str, values: Mapping[str, object]
-    ) -> list[ListedCommunity]:
-        rows = await self._database.read(scope.user_id, _SQL[query], {**key_of(scope), **values})
+    async def _rows(self, scope: Scope, query: str, **values: object) -> list[ListedCommunity]:
+        rows = await read_rows(self._database, scope, _PAGES_SQL[query], **values)
         return [
             ListedCommunity(**row | {"findings": read_findings(row["findings"])}) for row in rows
         ]

@@ -9,7 +9,7 @@ import numpy as np
 from psycopg.rows import DictRow, dict_row
 
 from sextant.domain.graph import CO_OCCURS, Community, Entity, Relation
-from sextant.domain.scope import Scope, key_of
+from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import entity_id, name_digest
 from sextant.stores.graph.protocol import (
@@ -24,11 +24,10 @@ from sextant.stores.graph.protocol import (
 )
 from sextant.stores.postgresql.database import Database, fetch_rows
 from sextant.stores.postgresql.queries import Embedded, load_queries, read_embedded
-from sextant.stores.scopes import entity_index, find_scope, id_array, of_scope
+from sextant.stores.scopes import entity_index, find_scope, id_array, read_rows
 from sextant.text.characters import clean_text, normalise_name
 
 _SQL = load_queries("graph_reads")
-_OF_SCOPE = {name: of_scope(query) for name, query in _SQL.items()}
 
 
 class PostgresGraph:
@@ -129,7 +128,7 @@ class PostgresGraph:
         return [_community(row) for row in rows], vectors
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[DictRow]:
-        return await self._database.read(scope.user_id, _OF_SCOPE[query], key_of(scope) | values)
+        return await read_rows(self._database, scope, _SQL[query], **values)
 
 
 def _community(row: DictRow) -> Community:
