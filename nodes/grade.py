@@ -115,7 +115,8 @@ async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
     replies = [reply for reply in judged.replies if reply is not None]
     if len(replies) < len(judged.replies):
         return judged.costs
-    relevant = [_pick_relevant(shown, reply) for reply in replies]
+    numbers = [sorted(set(reply.relevant)) for reply in replies]
+    relevant = [[shown[at - 1] for at in found if 1 <= at <= len(shown)] for found in numbers]
     missing = [
         (part, reply.missing)
         for part, reply, picked in zip(questions, replies, relevant, strict=True)
@@ -153,8 +154,3 @@ def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> pro
     return prompts.GRADE.messages(
         state.language, question=question_text, passages=number_passages(shown)
     )
-
-
-def _pick_relevant(shown: Sequence[RetrievedItem], reply: Grades) -> list[RetrievedItem]:
-    known = sorted({number for number in reply.relevant if 1 <= number <= len(shown)})
-    return [shown[number - 1] for number in known]

@@ -56,19 +56,16 @@ _SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class ModelJudgement(Generic[T]):
-    """The model's reply, if any, and the state update with what asking cost."""
-
-    reply: T | None
-    costs: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Judgements(Generic[T]):
     """The replies to several prompts in their order, and the state update with what asking cost."""
 
     replies: list[T | None]
     costs: dict[str, Any]
+
+    @property
+    def reply(self) -> T | None:
+        """Return the reply to the only prompt."""
+        return self.replies[0]
 
 
 def wants_judgement(run: RunContext, *, unsure: bool) -> bool:
@@ -77,12 +74,9 @@ def wants_judgement(run: RunContext, *, unsure: bool) -> bool:
     return run.deps.judging is not None and (wanted == "always" or (wanted == "auto" and unsure))
 
 
-async def ask(
-    state: State, run: RunContext, messages: Messages, schema: type[T]
-) -> ModelJudgement[T]:
+async def ask(state: State, run: RunContext, messages: Messages, schema: type[T]) -> Judgements[T]:
     """Ask the chat model for an object of `schema`; see `ask_all`."""
-    outcomes = await ask_all(state, run, [messages], schema)
-    return ModelJudgement(outcomes.replies[0], outcomes.costs)
+    return await ask_all(state, run, [messages], schema)
 
 
 async def ask_all(

@@ -80,7 +80,9 @@ async def describe_attachments(opened: Opened, state: State, run: RunContext) ->
     attachments, costs = list[Attachment](), dict[str, Any]()
     for part in parts:
         if part.label in description_of:
-            attachments.append(_image(part, description_of[part.label]))
+            text = "\n".join(filter(None, (part.caption, description_of[part.label])))
+            name = part.caption or _file_name(part)
+            attachments.append(Attachment(part.kind, part.label, name, text))
             continue
         attachment = await asyncio.to_thread(_table, part, tables[part.label], state)
         if not (attachment.findings or costs) and asks_computation(state.question):
@@ -159,11 +161,6 @@ class _ImageDescriber:
         warning = CodedWarning(code, {"label": label} | params)
         _log.warning("%s", warning)
         self.warnings.append(warning)
-
-
-def _image(part: AttachmentPart, description: str) -> Attachment:
-    text = "\n".join(filter(None, (part.caption, description)))
-    return Attachment(part.kind, part.label, part.caption or _file_name(part), text)
 
 
 def _file_name(part: AttachmentPart) -> str:

@@ -71,7 +71,8 @@ async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
     lead = PlannedSection("", [state.question], [""], leading)
     shown = [item.text for item in approved.items]
     for section in sections:
-        section.title = _as_heading(section.title, shown, state.language)
+        line = " ".join(strip_markers(section.title).split()).strip("#*_ ")[:_TITLE_CHARS]
+        section.title = escape_markers(sanitize_output(line, shown, state.language))
     return {
         "items": approved.items,
         "graph_items": approved.graph_items,
@@ -109,21 +110,16 @@ def _join(title: str, topics: Sequence[Topic]) -> PlannedSection:
     return PlannedSection(title, questions, [topic.subject for topic in topics], found)
 
 
-def _as_heading(title: str, passages: Sequence[str], language: str) -> str:
-    """Return a title as one safe line of text."""
-    line = " ".join(strip_markers(title).split()).strip("#*_ ")[:_TITLE_CHARS]
-    return escape_markers(sanitize_output(line, passages, language))
-
-
 async def _ask_for_outline(
     state: ResearchState, run: RunContext, topics: Sequence[Topic]
 ) -> tuple[Sequence[SectionChoice], dict[str, Any]]:
     """Return the chat model's sections; none where there are too few topics."""
     if len(topics) < LEAST_FOR_OUTLINE:
         return (), {}
+    best = [map(headings, passages_by_id(state, topic.found[:2])) for topic in topics]
     lines = [
-        f"{number}. {topic.question} ({_found_in(topic, state)})"
-        for number, topic in enumerate(topics, start=1)
+        f"{number}. {topic.question} ({'; '.join(dict.fromkeys(names))})"
+        for number, (topic, names) in enumerate(zip(topics, best, strict=True), start=1)
     ]
     messages = prompts.OUTLINE.messages(
         state.language,
@@ -132,9 +128,3 @@ async def _ask_for_outline(
     )
     judged = await ask(state, run, messages, ReportOutline)
     return (judged.reply.sections if judged.reply else ()), judged.costs
-
-
-def _found_in(topic: Topic, state: ResearchState) -> str:
-    """Return the headings of a topic's best passages."""
-    best = passages_by_id(state, topic.found[:2])
-    return "; ".join(dict.fromkeys(map(headings, best)))

@@ -181,7 +181,9 @@ class ScriptedOpenAI(LoopbackEndpoint):
         prompt, refusal, read = request.prompt, None, request
         if self._pace is not None:
             prompt, refusal = self._pace.limited(prompt)
-            read = request if prompt == request.prompt else _with_prompt(request, prompt)
+            if prompt != request.prompt:  # it reads what it has not cut off
+                messages = [{"role": "user", "content": prompt}]
+                read = replace(request, body={**request.body, "messages": messages})
         reply = refusal or self._chat(read)
         if reply.status != 200 and reply.raw is None:
             return await self._error_response(reply)
@@ -257,12 +259,6 @@ def _reply(reply: Reply | str) -> Reply:
 
 def _default_reply(_request: ApiRequest) -> Reply:
     return Reply()
-
-
-def _with_prompt(request: ApiRequest, prompt: str) -> ApiRequest:
-    """Return a request as an endpoint reads it that has cut its prompt."""
-    messages = [{"role": "user", "content": prompt}]
-    return replace(request, body={**request.body, "messages": messages})
 
 
 async def wait_as_scripted(reply: Reply, sleep: Sleep = asyncio.sleep) -> None:

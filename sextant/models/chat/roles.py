@@ -180,22 +180,14 @@ def _variable(role: Role, setting: str) -> str:
 
 def distinct_specs(settings: Settings) -> dict[Role, ModelSpec]:
     """Return the models that the settings name, each once, under the first role that it has."""
-    found: dict[Role, ModelSpec] = {}
+    by_model = dict[tuple[object, ...], tuple[Role, ModelSpec]]()
     for role in Role:
         spec = resolve_spec(settings, role)
-        if spec is not None and not any(_is_same_model(spec, other) for other in found.values()):
-            found[role] = spec
-    return found
-
-
-def _is_same_model(one: ModelSpec, other: ModelSpec) -> bool:
-    """Return whether two specs differ in parameters at most."""
-    return (one.provider, one.name, one.base_url, one.api_key) == (
-        other.provider,
-        other.name,
-        other.base_url,
-        other.api_key,
-    )
+        if spec is not None:
+            by_model.setdefault(
+                (spec.provider, spec.name, spec.base_url, spec.api_key), (role, spec)
+            )
+    return dict(by_model.values())
 
 
 def split_provider(name: str) -> tuple[str, str]:

@@ -200,11 +200,6 @@ class TurnFilter:
         return True
 
 
-def _speaks_of_tokens(text: str) -> bool:
-    """Return whether a text has a token of a chat template, also as prompts defuse it."""
-    return _TOKEN.search(text.translate(_DEFUSED)) is not None
-
-
 # Reasons of an end before the answer was whole: of OpenAI, Anthropic, Mistral, and Google's in lower case.
 _CUT_ENDS = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _WITHHELD_ENDS = frozenset(
@@ -252,7 +247,9 @@ class Tally:
         is_held = watches if thinks_unopened is None else thinks_unopened
         self._may_be_released = thinks_unopened is None
         self._thoughts = ThoughtFilter(starts_in_thought=is_held, watches=watches)
-        self._turns = TurnFilter(watches=not any(_speaks_of_tokens(m.text) for m in prompt))
+        self._turns = TurnFilter(
+            watches=not any(_TOKEN.search(m.text.translate(_DEFUSED)) for m in prompt)
+        )
         self._reported: UsageMetadata | None = None
 
     @property
