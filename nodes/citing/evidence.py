@@ -16,9 +16,10 @@ from sextant.nodes.citing.evidence_part import (
     INHERITED,
     NEAR,
     OWN,
+    ROW,
     EvidencePart,
+    cut_rows,
 )
-from sextant.nodes.citing.evidence_rows import ROW, cut_rows
 from sextant.nodes.citing.support import COMPUTED, ITEM, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
 from sextant.text.characters import IDEOGRAPHS, plain_of

@@ -1,15 +1,17 @@
-"""A part of a passage that is about one thing: a sentence, a clause or a cell, with the texts around it."""
+"""Parts of a passage that are about one thing: sentences, clauses and cells, which are cut here from tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, zip_longest
 
-from sextant.nodes.citing.terms import Text
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.support import headings
+from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import normalise
-from sextant.text.units import TextValue
+from sextant.text.units import COUNT, SHARE, TextValue, scale_of_heading, unit_of_heading
 from sextant.text.values import normalise_values
 
 # The level of a term: how much it counts for a part by where it stands. In the part itself; in the subject that it takes
@@ -127,4 +129,196 @@ def _is_in_range(low: TextValue | None, high: TextValue | None, asked: TextValue
         return reaches and stays
     return bool(
         (low and low.bound == "min" and reaches) or (high and high.bound == "max" and stays)
+    )
+
+
+ROW = re.compile(r"\s*\|")
+_RULE_ROW = re.compile(r"[\s|:-]+")
+_SHORT_CELL = 40
+_YEARS = (1900, 2100)
+# 收入（亿元）, Price (EUR)
+_UNIT_OF_HEAD = re.compile(r"[(（]([^()（）]{1,20})[)）]\s*\Z")
+
+
+def cut_rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
+    """Yield the cells of the tables in a passage."""
+    lines = list(_lines(item.text))
+    rows = [(span, _cells(line)) for span, line in lines if ROW.match(line)]
+    if not rows:
+        return
+    rows = [
+        (span, cells) for span, cells in rows if not all(map(_RULE_ROW.fullmatch, cells or [" "]))
+    ]
+    context = str(item.metadata.get("context") or "")
+    head, body = _head(context, rows, item.text)
+    caption = " ".join(line for _, line in _lines(f"{context}\n{item.text}") if not ROW.match(line))
+    above, heads = Text(f"{headings(item)} {caption}"), Text(" ".join(head))
+    units = [unit_of_heading(name) for name in head]
+    of_all = next(filter(None, map(scale_of_heading, [*head[:1], caption])), None)
+    scales = [scale_of_heading(name) or of_all for name in head]
+    columns = _Columns(head, units, heads, above, scales)
+    for span, cells in body:
+        yield from _cells_of_row(index, span, item.text[slice(*span)], cells, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The names of a table's columns, the units and scales that these give, and what stands above the table."""
+
+    names: Sequence[str]
+    units: Sequence[str]
+    all_names: Text
+    above: Text
+    scales: Sequence[tuple[int, str] | None] = ()
+
+
+def _cells_of_row(
+    index: int,
+    span: tuple[int, int],
+    line: str,
+    cells: Sequence[str],
+    columns: _Columns,
+) -> Iterator[EvidencePart]:
+    head, of_columns = columns.names, columns.units
+    of_row = unit_of_heading(cells[0]) if not normalise_values(cells[0]) else ""
+    units = [
+        (of_columns[at] if at < len(of_columns) else "") or (of_row if at else "")
+        for at in range(len(cells))
+    ]
+    scales = [columns.scales[at] if at < len(columns.scales) else None for at in range(len(cells))]
+    values = [
+        _values_in(cell, unit, scale)
+        for cell, unit, scale in zip(cells, units, scales, strict=True)
+    ]
+    every = tuple(value for some in values for value in some)
+    words = [
+        cell
+        for at, (cell, some) in enumerate(zip(cells, values, strict=True))
+        if not some or _has_words(cell, least=2 if at else 1)
+    ]
+    for at, cell in enumerate(cells):
+        if not cell.strip():
+            continue
+        name = head[at] if at < len(head) else ""
+        around = (
+            (HEADING, columns.above),
+            (BEHIND, Text(" ".join(cells))),
+            (COLUMNS, columns.all_names),
+        )
+        label = terms_of(" ".join([*(word for word in words if len(word) < _SHORT_CELL), name]))
+        conditions = (*every, *(one.value for one in normalise_values(name)))
+        clauses = [clause for clause in cut(CLAUSE, cell) if numbers_in(clause)]
+        several = clauses if len(clauses) > 1 else []
+        whole = EvidencePart(
+            index,
+            span,
+            line,
+            ((OWN, Text(" ".join([*words, cell, name]))), *around),
+            () if several else values[at],
+            conditions,
+            is_row=True,
+            label=label,
+            row=cells[0],
+            column=name,
+        )
+        yield whole
+        named = [*(word for word in words if word is not cell), name]
+        for clause in several:
+            layers = ((OWN, Text(" ".join([*named, clause]))), *around)
+            clause_values = _values_in(clause, units[at], scales[at])
+            yield replace(whole, layers=layers, values=clause_values, is_clause=True)
+
+
+def _values_in(cell: str, unit: str, scale: tuple[int, str] | None) -> tuple[TextValue, ...]:
+    found = [one.value for one in normalise_values(cell)]
+    if scale is None or unit == SHARE:
+        return tuple(_with_unit(value, unit) for value in found)
+    return tuple(one for value in found for one in _scale(value, *scale))
+
+
+def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
+    """Return the values of a number in a column of thousands or millions: multiplied, and as it is written."""
+    if value.unit and value.dimension != "money":
+        return (value,)
+    meant = replace(value, number=value.number * 10**power, unit=value.unit or unit)
+    return (meant, replace(value, unit=COUNT))
+
+
+def _has_words(cell: str, least: int) -> bool:
+    """Return whether a cell has words beside its numbers."""
+    return len(terms_of(cell)) >= least
+
+
+def _with_unit(value: TextValue, unit: str) -> TextValue:
+    if value.unit or not unit:
+        return value
+    number = value.number / 100 if unit == "share" else value.number
+    return TextValue(number, unit, value.bound, value.date)
+
+
+def _lines(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    start = 0
+    for line in text.split("\n"):
+        if line.strip():
+            yield (start + len(line) - len(line.lstrip()), start + len(line.rstrip())), line
+        start += len(line) + 1
+
+
+def _cells(line: str) -> list[str]:
+    return [
+        cell.strip()
+        for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
+    ]
+
+
+def _head(
+    context: str, rows: Sequence[tuple[tuple[int, int], list[str]]], text: str
+) -> tuple[list[str], Sequence[tuple[tuple[int, int], list[str]]]]:
+    """Return the names of the columns, and the rows below them."""
+    above = [_cells(line) for _, line in _lines(context) if ROW.match(line)]
+    if above:
+        return above[0], rows
+    ruled = len(text.split("\n")) > 1 and re.search(r"^\s*\|?[\s:|-]*-{3}", text, re.MULTILINE)
+    if not (ruled and len(rows) > 1):
+        return [], rows
+    names, body = rows[0][1], rows[1:]
+    # Names may take several rows: "Year ended" over 2019 and 2018.
+    while (
+        len(body) > 1
+        and not (all(names[1:]) and body[0][1][0])
+        and not any(map(_measures, body[0][1][1:]))
+    ):
+        names = [
+            f"{one} {two}".strip() for one, two in zip_longest(names, body[0][1], fillvalue="")
+        ]
+        body = body[1:]
+    return names, body
+
+
+def _measures(cell: str) -> bool:
+    """Return whether a cell has a number other than a date or a year."""
+    return any(
+        not value.date and (value.unit or not _YEARS[0] <= value.number <= _YEARS[1])
+        for value in numbers_in(cell)
+    )
+
+
+def with_units_of_head(row: str, head: str) -> str:
+    """Return a row of an answer's table whose bare numbers have the units of their columns: 18.2亿元 below 收入（亿元）."""
+    cells, names = _cells(row), _cells(head)
+    if not ROW.match(row) or len(cells) != len(names):
+        return row
+    units = [_UNIT_OF_HEAD.search(name) for name in names]
+    told = [
+        f"{cell}{' ' * unit[1].isascii()}{unit[1]}" if unit and _is_bare(cell) else cell
+        for cell, unit in zip(cells, units, strict=True)
+    ]
+    return f"| {' | '.join(told)} |"
+
+
+def _is_bare(cell: str) -> bool:
+    return (
+        bool(numbers_in(cell))
+        and not any(one.unit for one in numbers_in(cell))
+        and not terms_of(cell)
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations, pairwise, starmap
 
+from sextant.nodes.citing.comparisons import Superlative
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
 from sextant.nodes.citing.evidence_part import (
     NEAR,
@@ -15,7 +16,6 @@ from sextant.nodes.citing.evidence_part import (
     holds_value,
     is_exactly,
 )
-from sextant.nodes.citing.superlatives import Superlative
 from sextant.nodes.citing.terms import Text, numbers_in, terms_of
 from sextant.nodes.citing.word_check import OF_CITED, WordCheck
 from sextant.text.characters import find_whole, normalise, plain_of
@@ -33,7 +33,7 @@ _PER_NAME = 0.1
 # The least share of the subject that a part must have.
 _SUBJECT = 0.35
 _FORMERLY = re.compile(
-    r"\b(?:until|till|formerly|previously|originally|initially|used to|was|were|had been)\b|原[定为价先本计]|曾|此前|以前"
+    r"\b(?:(?:until|till)(?= (?:[a-z]+ )?(?:19|20)\d\d)|formerly|previously|originally|initially|used to|was|were|had been)\b|原[定为价先本计]|曾|此前|以前"
 )
 _MOVED_FROM = re.compile(
     r"\b(?:ris|rose|rais|increas|gr[eo]w|fell|reduc|lower|cut|mov|chang|postpon|shift|extend|shorten)\w* (?:\w+ ){0,3}from\s*\Z"
@@ -41,8 +41,6 @@ _MOVED_FROM = re.compile(
 _CHANGED_TO = re.compile(
     r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提追][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
 )
-# The least share of a fact's own words that must stand with its numbers.
-_OF_STATED = 0.2
 _OTHERS = re.compile(
     r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
 )
@@ -93,18 +91,20 @@ class ValueCheck(WordCheck):
         if worst.support is not Support.SUPPORTED:
             return Assessment(worst.support, worst.share, parts)
         if (
-            self._lacks_words(fact, parts)
+            self._shares_no_word(fact, parts)
             or self._misses_name(fact, parts)
             or any(self._is_of_another(part, fact) for part in parts)
         ):
             return Assessment(Support.PARTIAL, worst.share, parts)
         return Assessment(Support.SUPPORTED, max(ENOUGH, worst.share), parts)
 
-    def _lacks_words(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether parts with the numbers of a fact have hardly any of its words."""
+    def _shares_no_word(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether parts with the numbers of a fact have none of its words, and the sentence none of the question."""
         same = [part for part in parts if not self._is_foreign(part)]
-        there = [any(self._level(part, term) >= NEAR for part in same) for term in fact.new]
-        return bool(same) and len(there) > 1 and sum(there) < _OF_STATED * len(there)
+        is_bare = len(fact.new) < 2 or not self._stated.isdisjoint(self._asked)
+        return bool(same) and not (
+            is_bare or any(self._level(part, term) >= NEAR for part in same for term in fact.new)
+        )
 
     def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
         """Return how much a part is about a subject and has the numbers of the question."""
@@ -174,9 +174,9 @@ class ValueCheck(WordCheck):
             self._owns_more(one, best, fact) for one in rivals
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
-        if ((rival and _is_former(best)) or _is_replaced(value, best)) and not _FORMERLY.search(
-            f"{self._sentence} {self._evidence.question}"
-        ):
+        if (
+            (rival and _is_former(best)) or _is_replaced(value, best, self._values)
+        ) and not _FORMERLY.search(f"{self._sentence} {self._evidence.question}"):
             return Assessment(Support.PARTIAL, score, (best,))
         is_beside = (
             rival
@@ -276,13 +276,14 @@ def _is_former(part: EvidencePart) -> bool:
     return not part.is_row and _FORMERLY.search(part.layers[0][1].plain) is not None
 
 
-def _is_replaced(value: TextValue, part: EvidencePart) -> bool:
-    """Return whether a clause says that a value was changed: moved from 3 to 20 June, 由80万元追加到95万元."""
+def _is_replaced(value: TextValue, part: EvidencePart, stated: Sequence[TextValue]) -> bool:
+    """Return whether a clause says that a value was changed to one that is not stated: moved from 3 to 20 June, 由80万元追加到95万元."""
     plain = part.layers[0][1].plain
     return not part.is_row and any(
         value.matches(one.value)
         and one.value.unit == other.value.unit
         and not value.matches(other.value)
+        and not any(map(other.value.matches, stated))
         and (
             _CHANGED_TO.fullmatch(between := plain[one.end : other.start])
             or (between.strip() == "to" and _MOVED_FROM.search(plain[: one.start]))

@@ -11,7 +11,7 @@ from sextant.nodes.citing.assessment import AnswerEvidence, supporting
 from sextant.nodes.citing.attached import tables_among
 from sextant.nodes.citing.citations import DraftSentence, Verdict
 from sextant.nodes.citing.evidence_index import Support
-from sextant.nodes.citing.evidence_rows import with_units_of_head
+from sextant.nodes.citing.evidence_part import with_units_of_head
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.text.statements import affirm_question, is_abstention, read_yes_or_no, states
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from difflib import SequenceMatcher
 from itertools import permutations
 
-from sextant.nodes.citing.clause_groups import Mark, group_clauses
+from sextant.nodes.citing.comparisons import Mark, group_clauses
 from sextant.nodes.citing.evidence_index import (
     ENOUGH,
     Assessment,

@@ -94,6 +94,7 @@ CLUB = (
     "The club meets weekly in May. The bill is sent quarterly. Members may send 30 letters a week. "
     "A visit must be announced at least five days ahead. Poles longer than 90 cm are carried apart."
 )
+MOVED = "A visit may be moved until 48 hours before it begins. A visit rose from 90 minutes to two hours."
 FINES = "首次迟到的，可扣除押金的20%；第二次迟到的，扣除比例为50%。"
 QUARTER = "2024年第二季度，公司实现营业收入8.2亿元，同比下降3%。前两季度累计营业收入15.9亿元，同比增长1%。"
 TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one passport photo\n\nThe pass costs €20."
@@ -120,6 +121,9 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("How many letters may be sent?", "Thirty letters a day.", CLUB, False),
         ("When must a visit be announced?", "No later than five days ahead of the visit.", CLUB, True),
         ("What must be carried apart?", "Poles shorter than 90 cm.", CLUB, False),
+        ("Until when may a visit be moved?", "It may be moved until 48 hours before it begins.", MOVED, True),
+        ("How long is a visit now?", "Two hours (raised from 90 minutes).", MOVED, True),
+        ("How long is a visit now?", "90 minutes.", MOVED, False),
         ("第二次迟到罚多少？", "第二次迟到可扣除押金的20%。", FINES, False),
         ("第二次迟到罚多少？", "第二次迟到扣除50%。", FINES, True),
         ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，较去年同期减少3%。", QUARTER, True),
