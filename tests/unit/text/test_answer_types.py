@@ -73,6 +73,7 @@ def test_a_number_of_the_question_answers_nothing() -> None:
         ("专业版多少钱？", "专业版免费。", "此功能为专业版专享。"),
         ("标准间多少钱一晚？", "- 标准间：268", "标准间可住三天。"),
         ("How much will I pay?", "A lost card is forty pounds.", "Lost cards are blocked."),
+        ("How much are the yearly dues?", "They are forty pounds.", "They are paid by all."),
         ("What is the salary of a clerk?", "A clerk gets €2,100.", "A clerk sorts letters."),
         ("How old is Ann Reed?", "She was born in 1987.", "Ann Reed was a guest."),
         ("客服电话是多少？", "客服：400-820-0000", "客服在二楼。"),
