@@ -130,6 +130,15 @@ def test_a_search_tells_its_lanes_and_how_much_it_found(page: Page) -> None:
     expect(search.locator(".lane").first).to_contain_text(" ms")
 
 
+def test_a_row_of_many_fields_that_stands_alone_has_a_line_for_each(page: Page) -> None:
+    told = "One part:\nPart: BM-40; Price: 980; Stock: 3; Note: a: b[1]\nPart: TB-18; Price: 310[1]"
+    answered(page, {"answer": told})
+    assert rows(page, ".answer table") == [
+        ["Part", "BM-40"], ["Price", "980"], ["Stock", "3"], ["Note", "a: b1"],
+    ]  # fmt: skip
+    expect(page.locator(".answer")).to_contain_text("Part: TB-18; Price: 310")
+
+
 def test_arabic_is_read_from_the_right_and_english_from_the_left(page: Page) -> None:
     answered(page, {"answer": "مدة التجربة ستة أشهر.\n\nSix months."})
     ends = page.locator(".answer p").evaluate_all(

@@ -8,6 +8,7 @@ const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
 // A table's row as an answer without a model quotes it: "Article: SC-110; Price: 12400". A list item is none.
 const FIELDS = /[;；]\s*/;
 const FIELD = /^(?!\s*[-*•]\s)\s*([^:：\[\]]{1,60})[:：]\s*(.+)$/;
+const MANY = 4; // fields that are easier to read below each other than in a line
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,4}|[IT]\d{1,3}(?::[rc\d]+)?)\]/g;
 const LINES = [
   [/^\s*[-*•]\s+(.*)$/, "ul", "li"],
@@ -26,6 +27,7 @@ export function prose(text, mark) {
     else if (fence) return blocks.push(code = element("pre", { tabIndex: 0 }));
     const keys = keysOf(line);
     if (keys && [index - 1, index + 1].some((at) => keys === keysOf(lines[at]))) record(blocks, line, keys, mark);
+    else if (keys && keys.split("\n").length >= MANY) blocks.push(card(line, keys, mark));
     else if (ROW.test(line) && RULE.test(lines[index + 1])) blocks.push(table(line, mark));
     else add(blocks, fence ? fence[1] : line, mark); // a marker may follow a fence
   });
@@ -58,8 +60,17 @@ function record(blocks, line, keys, mark) {
     blocks.push(tabular(keys.split("\n").map((key) => element("th", { scope: "col", textContent: key }))));
     blocks.at(-1).dataset.keys = keys;
   }
-  const values = line.split(FIELDS).map((field) => field.match(FIELD)[2]);
-  blocks.at(-1).firstChild.append(element("tr", {}, values.map((value) => element("td", {}, inline(value, mark)))));
+  blocks.at(-1).firstChild.append(element("tr", {}, valuesOf(line).map((value) => element("td", {}, inline(value, mark)))));
+}
+
+const valuesOf = (line) => line.split(FIELDS).map((field) => field.match(FIELD)[2]);
+
+/** Return a row that stands alone, a field a line. */
+function card(line, keys, mark) {
+  const values = valuesOf(line);
+  return element("div", { className: "wide", tabIndex: 0 }, [element("table", {}, keys.split("\n").map((key, at) => element("tr", {}, [
+    element("th", { scope: "row", textContent: key }), element("td", {}, inline(values[at], mark)),
+  ])))]);
 }
 
 /** Begin a table, which may be wider than the page. */
