@@ -239,3 +239,14 @@ def test_a_list_of_conversations_that_comes_late_is_not_added_to_the_newer(page:
     expect(current).to_have_count(1)
     late(page, held)
     expect(current).to_have_count(1)
+
+
+def test_a_conversation_that_comes_late_says_that_it_is_opened(page: Page) -> None:
+    use(page, "page")
+    ask(page, QUESTION)
+    held = hold(page, "**/api/threads/page-*")
+    page.reload()
+    expect(page.locator("#turns")).to_have_text("Opening…")
+    late(page, held)
+    expect(page.locator(".question")).to_have_text(QUESTION)
+    expect(page.locator("#turns")).not_to_contain_text("Opening")

@@ -31,11 +31,14 @@ const bound = () => element("span", { textContent: say("onlyIn", only.filename) 
 export async function open(name) {
   if (name === thread && turns.childElementCount) return;
   clear(name);
+  const opening = element("p", { className: "note", textContent: say("opening") });
+  if (name) turns.append(opening);
   const left = leftIn(name);
-  const last = name && await recall(name).catch((error) => {
+  const last = name && await recall(name, opening).catch((error) => {
     if (error.status !== 404) tell(status, error.message, true);
     else if (!left) tell(status, say("threadGone"), true);
   });
+  opening.remove();
   if (name !== thread) return; // another one was opened meanwhile
   if (left && last === left.text) forget(name); // its answer has arrived meanwhile
   else if (left) goOn(left);
@@ -77,10 +80,11 @@ function call(name) {
   byId("to-ask").hash = name ? `#ask/${encodeURIComponent(name)}` : "#ask";
 }
 
-/** Show the turns of a conversation; return its last question. */
-async function recall(name) {
+/** Show the turns of a conversation in place of `opening`; return its last question. */
+async function recall(name, opening) {
   const kept = (await get(`api/threads/${encodeURIComponent(name)}`)).turns;
   if (name !== thread) return "";
+  opening.remove();
   let turn, last = "";
   for (const said of kept) {
     if (said.role === "user") turn = place(new Turn(last = said.text));

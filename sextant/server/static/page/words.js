@@ -18,7 +18,7 @@ export const WORDS = {
     tooMuch: (megabytes) => `The images and tables of a question may total ${megabytes} MB. Attach fewer or smaller ones.`,
     mode: "Mode", modeHint: "How passages are found", send: "Ask", stop: "Stop", steps: "Steps of the answer",
     modes: {
-      auto: "auto: chosen by the question", mix: "mix: all together", hybrid: "hybrid: entities and topics",
+      auto: "auto: by question", mix: "mix: all together", hybrid: "hybrid: entities and topics",
       local: "local: entities", global: "global: topics", naive: "naive: similar passages",
       bypass: "bypass: no documents", compare: "compare: modes side by side",
     },
@@ -130,7 +130,7 @@ export const WORDS = {
       bypass: "bypass：不查文档", compare: "compare：并排比较各模式",
     },
     approve: "选择来源", approveHint: "每次回答之前，先选择可以使用找到的哪些段落",
-    effort: "力度", effortHint: "为回答做多少工作", efforts: { low: "low：检索一次", medium: "medium：直到找够为止", high: "high：研究报告" },
+    effort: "力度", effortHint: "为回答做多少工作", efforts: { low: "low：检索一次", medium: "medium：找够为止", high: "high：研究报告" },
     reportSteps: { plan: "计划", confirm: "确认", search: "深入检索", find_gaps: "找缺口", outline: "列提纲", write: "撰写", compose: "汇总" },
     planIs: "报告将回答这些问题。", noCost: "不使用聊天模型，只引用原文，没有费用。", goOn: "继续",
     cost: (calls, tokens, seconds) => `大约 ${calls} 次模型调用、${tokens} 个 token${seconds == null ? "" : `、${Math.round(seconds)} 秒`}。`,
