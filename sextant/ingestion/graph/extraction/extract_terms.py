@@ -201,7 +201,7 @@ _GENERAL_NOUNS = frozenset(
 _LETTERS = rf"[^\W\d_{CJK_LETTERS}]+(?:[{MARKS}]+[^\W\d_{CJK_LETTERS}]*)*"
 # Words may have an apostrophe, hyphens, and an ending behind a point: O'Neill, Jean-Luc, Node.js.
 _PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{CJK_LETTERS}]+)*(?:\.[a-z]{{2,}}\b)*"
-_ADDRESS = re.compile(r"(?:https?://|www\.|mailto:)[^\s()（）<>]+|[\w.+-]+@[\w.-]+", re.ASCII)
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s()（）<>]+|(?<![\w.+-])[\w.+-]+@[\w.-]+", re.ASCII)
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_-])(?<!\d\.)(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
     r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-]|\.\d)"
@@ -259,7 +259,9 @@ def extract_terms(text: str) -> list[Term]:
 
     Spellings that are equal by `sextant.text.characters.normalise_name` are one term.
     """
-    prose = _ADDRESS.sub(lambda found: " " * len(found.group()), text)
+    prose = text
+    if any(mark in text for mark in ("://", "www.", "@")):  # else a slow search
+        prose = _ADDRESS.sub(lambda found: " " * len(found.group()), text)
     spans: dict[tuple[int, int], TermSpan] = {}
     chinese = [*_chinese(prose)]
     latin = _outside(_latin(prose), chinese)
@@ -319,10 +321,11 @@ def _noun_runs(text: str) -> Iterator[_Run]:
 def _join_repeated(text: str, runs: Sequence[_Run]) -> Iterator[_Run]:
     """Join two runs with a verb between them where the passage repeats this: 消防 + 救援 + 机构."""
     joined = False
+    often = Counter(text[one[0] : other[1]] for one, other in pairwise(runs))
     for (start, last, tags), (first, end, more) in pairwise([*runs, (len(text), len(text), [])]):
         if joined:
             joined = False
-        elif first - last == 2 and text.count(text[start:end]) > 1 and _is_verb(text[last:first]):
+        elif first - last == 2 and often[text[start:end]] > 1 and _is_verb(text[last:first]):
             joined = True
             yield start, end, [*tags, _VERBAL, *more]
         else:
