@@ -154,3 +154,8 @@ def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
             yield "; ".join(filter(None, (between.join(filter(None, row)) for row in rows)))
         elif not isinstance(block, Image):
             yield block.text
+
+
+def alts_of(blocks: Iterable[Block]) -> str:
+    """Return the alternative texts of pictures: the words of a cell that holds nothing else, such as a tick."""
+    return " ".join(one.alt for one in blocks if isinstance(one, Image) and one.alt)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from sextant.domain.errors import FileRejected
-from sextant.ingestion.parsing.blocks import Block, Blocks, Paragraph, TextKind, lines_of
+from sextant.ingestion.parsing.blocks import Block, Blocks, Paragraph, TextKind, alts_of, lines_of
 from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.docx_styles import Numbering, Styles, is_on, value_of
@@ -216,7 +216,9 @@ class _StoryReader:
                     open_merges.pop(column, None)
                     if merge is not None:
                         open_merges[column] = len(cells)
+                    above = len(self._anchored or ())
                     text = "\n".join(lines_of(self.blocks(cell)))
+                    text = text or alts_of((self._anchored or ())[above:])
                     cells.append(SpannedCell(row, column, text, 1, columns))
                 column += columns
         return cells

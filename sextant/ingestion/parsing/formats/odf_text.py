@@ -11,7 +11,7 @@ from itertools import takewhile
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from sextant.ingestion.parsing.blocks import Block, Image, Paragraph, lines_of
+from sextant.ingestion.parsing.blocks import Block, Image, Paragraph, alts_of, lines_of
 from sextant.ingestion.parsing.formats.odf_styles import (
     OdfNumbering,
     OdfPackage,
@@ -287,7 +287,7 @@ class OdfReader:
                 blocks = list(self.blocks(cell))
                 hanging += (block for block in blocks if isinstance(block, Image))
                 is_blank = cell.get(qn("office:value")) == "NaN"  # as charts have what is missing
-                text = "" if is_blank else "\n".join(lines_of(blocks))
+                text = "" if is_blank else "\n".join(lines_of(blocks)) or alts_of(blocks)
                 width, height = spans_of(cell)
                 repeated = count_of(cell, "table:number-columns-repeated")
                 is_covered = cell.tag == qn("table:covered-table-cell")

@@ -145,6 +145,22 @@ class TestOpenDocument:
         assert table.header_rows == 1
         assert (1, 1) in table.repeated
 
+    def test_a_cell_with_nothing_but_a_picture_says_what_that_shows(self) -> None:
+        drawn = "<draw:frame><draw:image><office:binary-data>AAAA</office:binary-data></draw:image><svg:title>{}</svg:title></draw:frame>"
+        rows = [["Plan", "Export"], ["Pro", drawn.format("yes")]]
+        cells = (
+            "".join(f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in row)
+            for row in rows
+        )
+        body = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
+
+        table, _ = read(
+            FileType.ODT, open_document("text", f"<table:table>{body}</table:table>")
+        ).blocks
+
+        assert isinstance(table, Table)
+        assert table.rows == [["Plan", "Export"], ["Pro", "yes"]]
+
     def test_sheets_show_what_is_displayed(self) -> None:
         cell = '<table:table-cell office:value-type="{}" {}>{}</table:table-cell>'
         shown = cell.format("percentage", 'office:value="0.15"', "<text:p>15 %</text:p>")

@@ -514,6 +514,15 @@ class TestParts:
         assert parsed.blocks == [Caption("Plan of the site")]
         assert tuple(map(str, parsed.warnings)) == ("Not read: 1 picture",)
 
+    def test_a_cell_with_nothing_but_a_picture_says_what_that_shows(self) -> None:
+        tick = '<w:r><w:drawing><wp:docPr descr="yes"/><a:blip r:embed="p"/></w:drawing></w:r>'
+        rows = row(cell("Plan"), cell("Export")), row(cell("Pro"), f"<w:tc>{line(tick)}</w:tc>")
+        picture = {"p": Related("image", "media/tick.png", b"no picture")}
+
+        found = table(parse(f"<w:tbl>{''.join(rows)}</w:tbl>", picture))
+
+        assert found.rows == [["Plan", "Export"], ["Pro", "yes"]]
+
     def test_a_strict_document_is_read(self) -> None:
         strict = xml("w:document", f"<w:body>{line(run('Visitors sign in.'))}</w:body>")
         content = package("word/document.xml", strict)
