@@ -216,9 +216,9 @@ class _StoryReader:
                     open_merges.pop(column, None)
                     if merge is not None:
                         open_merges[column] = len(cells)
-                    above = len(self._anchored or ())
+                    begun = len(self._anchored or ())
                     text = "\n".join(lines_of(self.blocks(cell)))
-                    text = text or alts_of((self._anchored or ())[above:])
+                    text = text or alts_of((self._anchored or ())[begun:])
                     cells.append(SpannedCell(row, column, text, 1, columns))
                 column += columns
         return cells

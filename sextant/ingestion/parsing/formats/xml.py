@@ -18,7 +18,7 @@ from sextant.ingestion.parsing.formats.json import Json, json_blocks
 from sextant.ingestion.parsing.formats.opc import Element, read_number
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.raised import note
-from sextant.ingestion.parsing.structure import Omissions, finish_blocks
+from sextant.ingestion.parsing.structure import Omissions, count_characters, finish_blocks
 
 # Elements by what documents call them, and what pages do. Any other is a block where it stands among blocks, and a run
 # of text inside one.
@@ -55,12 +55,17 @@ _TITLES = frozenset({"title", "head", "heading", "article-title", "chapter-title
 _LINKS = frozenset({"a", "ulink", "link", "xref", "ext-link", "ref", "uri"})
 _BREAKS = frozenset({"br", "break", "sbr", "empty-line", "lb"})
 _INLINE = frozenset({"sup", "sub", "strong"})
+# As HTML has them, in a field of a record, too.
+_MARKED = frozenset({"a", "b", "br", "em", "font", "i", "span", "strong", "sub", "sup", "u"})
 # Blocks by any name: those, and what holds any of them.
 _BLOCKS = frozenset(_TAGS.values()) - _INLINE - {"math"}
 _CAPTIONED = frozenset(
     {"table", "informaltable", "table-wrap", "figure", "fig", "example", "caption"}
 )
 _NOT_TEXT = frozenset({"binary", "script", "style"})
+# Elements of an XML workbook that say how Excel shows it.
+_OFFICE = "{urn:schemas-microsoft-com:office:"
+_SETTINGS = (f"{_OFFICE}excel}}*", f"{_OFFICE}office}}*", f"{_OFFICE}spreadsheet}}Styles")
 _ENTITY = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|&([A-Za-z_][\w.-]{0,63});", re.DOTALL)
 _DECLARED = re.compile(r"<!ENTITY\s+([\w.-]+)\s+[\"']")  # with its text
 _PREDEFINED = ("amp", "lt", "gt", "quot", "apos")
@@ -88,10 +93,10 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     root = _root(decoded.text, omissions)
     for inclusion in root.iter(_INCLUSION):
         omissions.add_part("reference", inclusion.get("href"))
-    is_document = any(
-        _TAGS.get(_name(one)) in {"p", "pre"} or (len(one) and any(map(str.strip, _pieces(one))))
-        for one in root.iter()
-    )
+    whole = count_characters(_text(root))
+    etree.strip_elements(root, *_SETTINGS, with_tail=False)
+    omissions.furniture["out of sight"] += whole - count_characters(_text(root))
+    is_document = any(map(_is_of_document, root.iter()))
     if is_document:
         _move_notes(root)
         markup = "".join(_write(root, 1))
@@ -206,6 +211,8 @@ def _write(
         tag = "p" if _name(element.getparent()) in _CAPTIONED else f"h{min(depth, 6)}"
         yield f"<{tag}>{escape(_text(element))}</{tag}>"
     elif name and name not in _NOT_TEXT:
+        if name == "worksheet" and (sheet := element.get(f"{_OFFICE}spreadsheet}}Name")):
+            yield f"<h2>{escape(sheet)}</h2>"
         is_text = in_text or not _holds_blocks(element)
         # Of a formula or a table that is given in several forms, the first in words: others may be pictures.
         children = [*filter(_text, element)][:1] if name == "alternatives" else [*element]
@@ -256,6 +263,20 @@ def _pieces(element: Element) -> list[str]:
     return [piece or "" for piece in (element.text, *(child.tail for child in element))]
 
 
+def _is_of_document(element: Element) -> bool:
+    """Return whether no record holds such an element: a paragraph, a cell of a row, text with others than those of HTML."""
+    tag = _TAGS.get(_name(element))
+    if tag == "td" and element.getparent() is not None:
+        return _TAGS.get(_name(element.getparent())) == "tr"
+    is_marked = all(_name(inner) in _MARKED for inner in element.iterdescendants())
+    return tag in {"p", "pre"} or (_is_mixed(element) and not is_marked)
+
+
+def _is_mixed(element: Element) -> bool:
+    """Return whether text stands between the elements of an element."""
+    return len(element) > 0 and any(map(str.strip, _pieces(element)))
+
+
 def _holds_blocks(element: Element) -> bool:
     """Return whether an element holds paragraphs, or others that are not a line of fields."""
     if any(map(str.strip, _pieces(element))):
@@ -272,7 +293,8 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
     for key, value in element.attrib.items():
         members.setdefault(_local(key), []).append(value)
     names = Counter(child.tag for child in element)
-    for child in element:
+    is_mixed = _is_mixed(element)
+    for child in element if not is_mixed else ():
         if _name(child):
             name, value = _local(child.tag), _value(child, limits, nesting + 1)
             is_single = child.attrib and not len(child) and names[child.tag] == 1
@@ -284,8 +306,9 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
             else:
                 members.setdefault(name, []).append(value)
     text = (element.text or "").strip()
-    if _MARKUP.search(text):  # feeds hold pages in it
-        text = "\n".join(lines_of(fragment_blocks(element.text, limits, Omissions())))
+    if is_mixed or _MARKUP.search(text):  # feeds hold pages in it
+        markup = "".join(_write(element, 1, in_text=True)) if is_mixed else text
+        text = "\n".join(lines_of(fragment_blocks(markup, limits, Omissions())))
     if not members:
         return text
     if text:

@@ -592,3 +592,36 @@ def test_formats_before_2007_are_rewritten_first(stream: str, target: str) -> No
     with pytest.raises(ConversionNeeded) as needed:
         parse(write_ole(embedded), "a.bin", LIMITS)
     assert needed.value.target == target
+
+
+def test_records_keep_their_fields_where_one_holds_bold_words() -> None:
+    items = "".join(
+        f'<item sku="K-{n}" price="{n}.50"><name>Pot {n}</name><about>Boils {word}.</about></item>'
+        for n, word in ((1, "<b>fast</b>"), (2, "slowly"))
+    )
+
+    found = read(FileType.XML, f"<list>{items}</list>".encode())
+
+    assert lines(found) == [
+        "sku | price | name | about",
+        "K-1 | 1.50 | Pot 1 | Boils fast.",
+        "K-2 | 2.50 | Pot 2 | Boils slowly.",
+    ]
+
+
+def test_an_xml_workbook_is_its_tables_below_the_names_of_their_sheets() -> None:
+    namespace = "urn:schemas-microsoft-com:office:spreadsheet"
+    cells = [["Part", "Stock"], ["Bolt", "7"], ["Nut", "9"]]
+    rows = "".join(
+        f"<Row>{''.join(f'<Cell><Data>{text}</Data></Cell>' for text in row)}</Row>"
+        for row in cells
+    )
+    book = (
+        f'<Workbook xmlns="{namespace}" xmlns:ss="{namespace}">'
+        '<ExcelWorkbook xmlns="urn:schemas-microsoft-com:office:excel"><Height>9000</Height></ExcelWorkbook>'
+        f'<Styles><Style>Bold</Style></Styles><Worksheet ss:Name="Store"><Table>{rows}</Table></Worksheet></Workbook>'
+    )
+
+    found = read(FileType.XML, f'<?xml version="1.0"?>{book}'.encode())
+
+    assert lines(found) == ["## Store", "Part | Stock", "Bolt | 7", "Nut | 9"]
