@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -100,6 +101,7 @@ class Caption:
 
 
 Block = HeadingBlock | Paragraph | Table | Image | Caption
+FILE_NAME = re.compile(r"\.[A-Za-z]\w{1,3}$")  # at the end of what a picture is said to show
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +160,5 @@ def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
 
 def alts_of(blocks: Iterable[Block]) -> str:
     """Return the alternative texts of pictures: the words of a cell that holds nothing else, such as a tick."""
-    return " ".join(one.alt for one in blocks if isinstance(one, Image) and one.alt)
+    alts = (one.alt for one in blocks if isinstance(one, Image))
+    return " ".join(alt for alt in alts if alt and not FILE_NAME.search(alt))

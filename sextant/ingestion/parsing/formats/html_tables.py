@@ -5,13 +5,12 @@ Also here: the visibility of elements, code with its lines.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sextant.ingestion.parsing.blocks import Table
+from sextant.ingestion.parsing.blocks import FILE_NAME, Table
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
@@ -208,7 +207,6 @@ _LONG_CELL = 200  # characters
 _ICONS = (
     "img[alt], svg[aria-label], svg > title, i[aria-label], i[title], span[aria-label], span[title]"
 )
-_FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}")
 
 
 def holds_data(table: LexborNode) -> bool:
@@ -341,7 +339,7 @@ def _icon_names(cell: LexborNode) -> str:
         given = (icon.attributes.get(name) for name in ("alt", "aria-label", "title"))
         name = next(filter(None, given), "") or (icon.tag == "title" and icon.text()) or ""
         names[" ".join(name.split())] = None
-    return " ".join(name for name in names if not _FILE_NAME.fullmatch(name))
+    return " ".join(name for name in names if not FILE_NAME.search(name))
 
 
 def _cells_of(row: LexborNode) -> list[LexborNode]:
