@@ -94,7 +94,7 @@ CLUB = (
     "The club meets weekly in May. The bill is sent quarterly. Members may send 30 letters a week. "
     "A visit must be announced at least five days ahead. Poles longer than 90 cm are carried apart."
 )
-MOVED = "A visit may be moved until 48 hours before it begins. A visit rose from 90 minutes to two hours."
+MOVED = "A visit may be moved until 48 hours before it begins. A visit rose from 90 minutes to 120 minutes."
 FINES = "首次迟到的，可扣除押金的20%；第二次迟到的，扣除比例为50%。"
 QUARTER = "2024年第二季度，公司实现营业收入8.2亿元，同比下降3%。前两季度累计营业收入15.9亿元，同比增长1%。"
 TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one passport photo\n\nThe pass costs €20."
