@@ -84,7 +84,7 @@ async def test_a_slow_model_with_a_short_context_is_measured_and_what_to_set_is_
             update={
                 "chat_model": "slow",
                 "openai_base_url": endpoint.base_url,
-                "limits": LimitSettings(answer_seconds=150),
+                "limits": LimitSettings(answer_seconds=140),
             }
         )
         examined = examine(chosen, measure=True, report=reported.append)
