@@ -214,6 +214,7 @@ async def test_an_import_that_everything_followed_at_once_is_not_pending(
         "documents": 1,
         "chunks": 2,
         "createdAt": None,
+        "underWay": 0,
         "pending": False,
         "unattended": False,
         "warnings": [],
