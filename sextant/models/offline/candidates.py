@@ -192,18 +192,21 @@ def _opens(text: str, before: Sequence[Span], span: Span) -> bool:
     return not (before and is_row(text[slice(*below[0])]))
 
 
-def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
+def complete_labels(
+    question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
+) -> list[Span]:
     """Return `spans`, ahead of each what says what it is of.
 
-    That is the label which an indented item stands below ("`timeout`:" of "300 by default"), and of the first the
-    opening of its line (`_find_opening`).
+    That is what introduces an item ("`timeout`:" of "300 by default") where it has something that the question speaks
+    of, and of the first the opening of its line (`_find_opening`).
     """
-    completed = list[Span]()
+    completed, paraphrases = list[Span](), Paraphrases(question)
     for span in spans:
         source, start, _ = span
         text = items[source].text
         label = (source, *find_label(text, start))
-        if _INTRODUCES.search(text[label[1] : label[2]]):
+        above = text[label[1] : label[2]]
+        if _INTRODUCES.search(above) and paraphrases.speaks_of(above):
             completed.append(label)
         if span == spans[0] and (opening := _find_opening(text, start)):
             completed.append((source, *opening))

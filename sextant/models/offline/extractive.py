@@ -168,7 +168,7 @@ class ExtractiveAnswerer:
             return Extraction((), _quote(items, [ranking.best.span])[0])
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
-        completed = _quote(items, complete_labels(items, complete_notes(items, chosen)))
+        completed = _quote(items, complete_labels(question, items, complete_notes(items, chosen)))
         if not title and _lacks_value(question, items, completed):
             return Extraction((), completed[0])
         return Extraction(completed, None)

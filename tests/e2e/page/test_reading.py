@@ -186,7 +186,7 @@ def test_the_tab_key_goes_through_the_page_as_it_is_read(page: Page) -> None:
     assert reached[:4] == ["Skip to the content", "Ask", "Documents", "Graph"]
     inside = {
         "Ask": "Your question",
-        "Documents": "Drop files here, or choose files",
+        "Documents": "Drop files or folders here, or choose files",
         "Graph": "Entity",
     }
     for name, field in inside.items():

@@ -297,3 +297,16 @@ async def test_the_introduction_of_a_list_tells_its_items_apart() -> None:
         )
         label, best = (one.sentence for one in found.quotations[:2])
         assert (label, best) == (f"{kind.capitalize()}:", f"Largest file: {answer}")
+
+
+async def test_an_introduction_that_says_nothing_of_the_question_is_left_out() -> None:
+    passage = item(
+        "The compiler checks three rules:\n\n1. Each value has one owner.\n"
+        "2. When the owner goes out of scope, its memory is released."
+    )
+    found = await ExtractiveAnswerer().extract(
+        "When is the memory released?", [passage], language="en"
+    )
+    assert found.quotations[0].sentence == (
+        "When the owner goes out of scope, its memory is released."
+    )
