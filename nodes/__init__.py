@@ -9,4 +9,6 @@ from sextant.domain.system import load_lazily
 if TYPE_CHECKING:
     from sextant.nodes.answers.answer_generator import AnswerGenerator as AnswerGenerator
 
-__getattr__, __dir__ = load_lazily(__name__)
+__getattr__, __dir__, __all__ = load_lazily(
+    __name__, {"sextant.nodes.answers.answer_generator": ["AnswerGenerator"]}
+)

@@ -28,4 +28,20 @@ if TYPE_CHECKING:
     from sextant.retrievers.ranking.result_ranker import rank_results as rank_results
     from sextant.text.analysis import extract_keywords as extract_keywords
 
-__getattr__, __dir__ = load_lazily(__name__)
+__getattr__, __dir__, __all__ = load_lazily(
+    __name__,
+    {
+        "sextant.domain.retrieval": ["assemble_graph_context", "assemble_vector_context"],
+        "sextant.retrievers.chunk_search.search": ["ChunkSearch", "SearchRequest"],
+        "sextant.retrievers.entity_search.options": ["FusionWeights", "SearchOptions"],
+        "sextant.retrievers.entity_search.response": ["SearchResponse"],
+        "sextant.retrievers.entity_search.search": ["EntitySearch"],
+        "sextant.retrievers.graph_retriever": ["GraphRetriever"],
+        "sextant.retrievers.hybrid_retriever.options": ["HybridRetrieverOptions"],
+        "sextant.retrievers.hybrid_retriever.retriever": ["HybridRetriever"],
+        "sextant.retrievers.ranking.fusion": ["fuse", "rrf"],
+        "sextant.retrievers.ranking.reranking": ["RerankLimits"],
+        "sextant.retrievers.ranking.result_ranker": ["RankOptions", "ResultRanker", "rank_results"],
+        "sextant.text.analysis": ["extract_keywords"],
+    },
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sextant import facade, graph, nodes, retrievers
 from sextant.domain.system import load_lazily
 
 if TYPE_CHECKING:
@@ -32,4 +33,6 @@ if TYPE_CHECKING:
     from sextant.text.analysis import extract_keywords as extract_keywords
 
 __version__ = "0.1.0"
-__getattr__, __dir__ = load_lazily(__name__)
+__getattr__, __dir__, __all__ = load_lazily(
+    __name__, {one.__name__: one.__all__ for one in (facade, graph, nodes, retrievers)}
+)

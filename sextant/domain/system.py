@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import ipaddress
 import sys
 import sysconfig
-from collections.abc import Callable
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
-from importlib.abc import InspectLoader
 from pathlib import Path
 from typing import cast
 
@@ -72,27 +70,23 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-def load_lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package that imports its public names when they are first used.
+def load_lazily(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package that imports its public names when they are first used.
 
-    These are the names that it imports as themselves (`import Name as Name`) for type checkers.
+    Args:
+        package: name of the package.
+        homes: the public names that each module gives.
     """
-
-    @cache
-    def homes() -> dict[str, str]:
-        loader = cast("InspectLoader", sys.modules[package].__loader__)
-        tree = ast.parse(loader.get_source(package) or "")
-        imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-        return {one.name: str(node.module) for node in imports for one in node.names if one.asname}
+    home_of = {name: module for module, names in homes.items() for name in names}
 
     def public(name: str) -> object:
-        if name == "__all__":
-            return sorted(homes())
-        if name not in homes():
+        if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes()[name]), name)
+        return getattr(import_module(home_of[name]), name)
 
-    def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes()})
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home_of})
 
-    return public, names
+    return public, listed, sorted(home_of)
