@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -190,11 +191,10 @@ class CodedWarning:
         return {"code": str(self.code), "params": dict(self.params)}
 
     def in_language(self, language: str) -> str:
-        """Return the sentence in `zh` or `en`."""
+        """Return the sentence in `zh` or `en`, with … for a parameter that an older version did not store."""
         wording = sentences().get(self.code, {}).get(language, self.code)
-        return wording.format(
-            **{name: _word(name, value, language) for name, value in self.params.items()}
-        )
+        words = {name: _word(name, value, language) for name, value in self.params.items()}
+        return wording.format_map(defaultdict(lambda: "…", words))
 
     def __str__(self) -> str:
         return self.in_language("en")

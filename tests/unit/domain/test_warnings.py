@@ -103,6 +103,11 @@ def test_why_something_failed_is_worded_with_its_next_step_in_either_language() 
     assert stored.in_language("zh").endswith("：数据库不可用。请启动它。")
 
 
+def test_a_warning_that_an_older_version_stored_with_fewer_parameters_is_told() -> None:
+    stored = CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": 9})
+    assert "about 9 seconds to judge, and the answer should begin within …." in str(stored)
+
+
 def test_of_an_exception_that_nobody_foresaw_one_line_is_told() -> None:
     assert describe_reason(OSError("refused\nselect 1")) == "refused"
     assert describe_reason(OSError()) == "OSError"
