@@ -278,4 +278,5 @@ def question_of(words: Sequence[str]) -> str:
     """Return the question of these words; of `-` alone what standard input has."""
     if list(words) != [str(STANDARD)]:
         return " ".join(words)
-    return sys.stdin.buffer.read().decode(errors="replace").strip()
+    piped = sys.stdin.buffer.read() if sys.stdin else b""  # none where the shell closed it
+    return piped.decode("utf-8-sig", errors="replace").strip()

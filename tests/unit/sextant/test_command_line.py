@@ -295,9 +295,11 @@ def test_columns_line_up_under_wide_characters(capsys: pytest.CaptureFixture[str
 
 
 def test_a_dash_is_the_question_that_a_pipe_brings(monkeypatch: pytest.MonkeyPatch) -> None:
-    piped = io.TextIOWrapper(io.BytesIO("试用期多长？\n".encode()), encoding="ascii")
-    monkeypatch.setattr(sys, "stdin", piped)
+    piped = io.BytesIO("\ufeff试用期多长？\n".encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped, encoding="ascii"))
     assert question_of(["-"]) == "试用期多长？"
+    monkeypatch.setattr(sys, "stdin", None)  # the shell closed it
+    assert question_of(["-"]) == ""
     assert question_of(["How", "long", "-"]) == "How long -"
 
 
