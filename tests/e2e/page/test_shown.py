@@ -132,11 +132,13 @@ def test_a_search_tells_its_lanes_and_how_much_it_found(page: Page) -> None:
 
 def test_a_row_of_many_fields_that_stands_alone_has_a_line_for_each(page: Page) -> None:
     told = "One part:\nPart: BM-40; Price: 980; Stock: 3; Note: a: b[1]\nPart: TB-18; Price: 310[1]"
-    answered(page, {"answer": told})
+    times = "Boats: 12:30; 13:30; 14:30; 15:30"
+    answered(page, {"answer": f"{told}\n\n{times}"})
     assert rows(page, ".answer table") == [
         ["Part", "BM-40"], ["Price", "980"], ["Stock", "3"], ["Note", "a: b1"],
     ]  # fmt: skip
     expect(page.locator(".answer")).to_contain_text("Part: TB-18; Price: 310")
+    expect(page.locator(".answer")).to_contain_text(times)
 
 
 def test_arabic_is_read_from_the_right_and_english_from_the_left(page: Page) -> None:

@@ -5,9 +5,10 @@ import { element } from "./dom.js";
 const FENCE = /^\s*(?:```|~~~)([^`]*)$/;
 const ROW = /^\s*\|.*\|/;
 const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
-// A table's row as an answer without a model quotes it: "Article: SC-110; Price: 12400". A list item is none.
+// A table's row as an answer without a model quotes it: "Article: SC-110; Price: 12400". A list item is none,
+// nor are times (12:30; 13:30) and links.
 const FIELDS = /[;；]\s*/;
-const FIELD = /^(?!\s*[-*•]\s)\s*([^:：\[\]]{1,60})[:：]\s*(.+)$/;
+const FIELD = /^(?!\s*[-*•]\s)\s*([^:：\[\]]{1,60})(?::\s|：)\s*(.+)$/;
 const MANY = 4; // fields that are easier to read below each other than in a line
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,4}|[IT]\d{1,3}(?::[rc\d]+)?)\]/g;
 const LINES = [
