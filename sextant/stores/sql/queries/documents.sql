@@ -250,7 +250,7 @@ from described_documents
 where user_id = %(user_id)s and graph_id = %(graph_id)s
   and (%(document_id)s::uuid is null or id = %(document_id)s)
   and (%(after)s::timestamptz is null or (created_at, id) > (%(after)s, %(after_id)s))
-  and strpos(lower(filename), lower(%(name)s)) > 0
+  and strpos(lower(normalize(filename, NFKC)), lower(normalize(%(name)s, NFKC))) > 0 -- macOS sends letters and accents apart
 order by created_at, id limit %(most)s;
 
 -- name: structure

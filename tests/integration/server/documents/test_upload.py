@@ -122,7 +122,7 @@ async def test_two_files_of_one_name_are_two_documents_unless_one_replaces_the_o
 async def test_a_document_is_listed_by_a_part_of_its_name(
     client: httpx.AsyncClient, graph_id: str, settled: Settled
 ) -> None:
-    names = ("Loans_100%.md", "Returns.md", "Ausleihe ÜBER Nacht.md")
+    names = ("Loans_100%.md", "Returns.md", "Ausleihe U\u0308BER Nacht.md")
     files = [(name, f"# {name}\n\nText.".encode()) for name in names]
     for one in await add(client, graph_id, *files):
         await settled(one["documentId"])
