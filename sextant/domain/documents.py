@@ -247,8 +247,7 @@ class GraphInfo(Warned):
     """A knowledge base as `sextant graphs` lists it.
 
     `under_way`: documents whose first ingestion has not ended. `pending`: a worker must still bring its graph up to
-    date; `unattended`: no worker runs. `warnings`: parts of the
-    graph that were not brought up to date the last time.
+    date; `unattended`: no worker runs. `warnings`: parts of the graph that were not brought up to date the last time.
     """
 
     graph_id: str

@@ -49,9 +49,9 @@ class GraphQuery(Wire):
 class GraphBody(Wire):
     """A knowledge base and its size.
 
-    `underWay`: documents that cannot be searched yet. `pending`: a worker must still update descriptions, names, communities and reports; `unattended`: it is pending and
-    no worker runs. `warnings`: updates that failed the last time and the way out, in the language of
-    `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
+    `underWay`: documents that cannot be searched yet. `pending`: a worker must still update descriptions, names,
+    communities and reports; `unattended`: it is pending and no worker runs. `warnings`: updates that failed the last
+    time and the way out, in the language of `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
 
     graph_id: str

@@ -242,7 +242,8 @@ where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s and d.id = %(documen
 delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
 
 -- name: describe
--- The documents of a knowledge base as lists show them: one, or the next page of those whose name has a text.
+-- The documents of a knowledge base as lists show them: one, or the next page of those whose name has a text, in
+-- any case; macOS writes a letter and its accent apart.
 select id, source, filename, title, media_type, sha256, size_bytes, status, language, page_count,
   chunk_count, external_id, metadata, created_at, updated_at, error, copies, coverage,
   parent_id
@@ -250,7 +251,7 @@ from described_documents
 where user_id = %(user_id)s and graph_id = %(graph_id)s
   and (%(document_id)s::uuid is null or id = %(document_id)s)
   and (%(after)s::timestamptz is null or (created_at, id) > (%(after)s, %(after_id)s))
-  and strpos(lower(normalize(filename, NFKC)), lower(normalize(%(name)s, NFKC))) > 0 -- macOS sends letters and accents apart
+  and strpos(lower(normalize(filename, NFKC)), lower(normalize(%(name)s, NFKC))) > 0
 order by created_at, id limit %(most)s;
 
 -- name: structure

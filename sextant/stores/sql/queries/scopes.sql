@@ -35,8 +35,8 @@ select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 
 -- name: graphs
--- The knowledge bases of a user, with their documents, those of them that cannot be searched yet, whether an update of the graph is queued
--- (`sextant.stores.queue`) or no worker lives for it, and the warnings of the last update.
+-- The knowledge bases of a user, with their documents, those of them that cannot be searched yet, whether an update
+-- of the graph is queued (`sextant.stores.queue`) or no worker lives for it, and the warnings of the last update.
 select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
   count(d.id) filter (where d.status in ('pending', 'ingesting'))::int as under_way,
   coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at,
