@@ -153,6 +153,22 @@ def test_who_loads_the_page_anew_at_once_has_the_question_and_its_answer_once(pa
     expect(page.get_by_label("Your question")).to_have_value("")
 
 
+def test_an_answer_that_was_left_before_it_had_an_address_is_shown_once_it_is_stored(
+    page: Page,
+) -> None:
+    use(page, "page")
+    held = hold(page, "**/api/query")
+    submit(page)
+    asked = caught(page, held)
+    page.route("**/api/threads/page-*", lambda route: route.fulfill(status=404, json={}), times=1)
+    page.reload()
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    asked.fetch()  # the server answers, though nobody listens
+    expect(page.locator(".answer")).to_contain_text("多饮")
+    expect(page.locator(".question")).to_have_text([QUESTION])
+    expect(page.get_by_label("Your question")).to_have_value("")
+
+
 def test_leaving_ends_a_comparison_which_no_conversation_keeps(page: Page) -> None:
     use(page, "page")
     page.get_by_label("Mode").select_option("compare")

@@ -96,7 +96,7 @@ async function dropped({ items, files }) {
 
 async function inside(entry) {
   if (!isMeant(entry.name)) return [];
-  if (entry.isFile) return [await new Promise((resolve, reject) => { entry.file(resolve, reject); })];
+  if (entry.isFile) return [await new Promise((resolve) => { entry.file(resolve, () => resolve(new File([], entry.name))); })]; // an unreadable one is refused as empty
   const [reader, found] = [entry.createReader(), []];
   for (let some; !some || some.length; found.push(...some)) {
     some = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); }); // a hundred at a time

@@ -1,6 +1,6 @@
 // The conversation on the page: sends questions and shows answers; the server stores it (docs/conversations.md).
 
-import { answered, get, LEFT, Problem, send, takenUp } from "./api.js";
+import { answered, get, LEFT, Problem, retried, send, takenUp } from "./api.js";
 import { forget, leftIn, remember } from "./asked.js";
 import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
@@ -52,7 +52,9 @@ async function goOn(left) {
   if (begun !== thread || running) return void response?.body.cancel(); // the user has moved on
   if (!response) {
     remember({ ...left, place: "" });
-    return void (question.value ||= text);
+    question.value ||= text;
+    if (begun && where === undefined) comeBack(left).catch(() => {});
+    return;
   }
   running = new AbortController();
   busy(true);
@@ -60,6 +62,18 @@ async function goOn(left) {
   turn.began -= Date.now() - at;
   const { signal } = running;
   settle({ ...left, place: "" }, await one(turn, { query: text, graphId }, takenUp(response, where, signal, broken)), signal);
+}
+
+/** Show the answer of a question that was left before its address was known, if the conversation has it soon. */
+async function comeBack({ thread: begun, text }) {
+  await retried(async () => {
+    const { turns: kept } = await get(`api/threads/${encodeURIComponent(begun)}`).catch(() => ({ turns: [] }));
+    if (kept.findLast(({ role }) => role === "user")?.text !== text) throw new Error("no answer yet");
+  });
+  if (begun !== thread || running) return;
+  if (question.value === text) question.value = "";
+  turns.replaceChildren();
+  await open(begun);
 }
 
 /** Leave the conversation. A running answer continues on the server if it can be resumed. */
@@ -163,7 +177,7 @@ function settle(left, good, signal) {
   if (signal.reason === LEFT) return;
   if (good) forget(left.thread);
   else {
-    remember(left);
+    remember({ ...left, place: "" });
     if (left.thread === thread) question.value ||= left.text;
   }
   busy(false);

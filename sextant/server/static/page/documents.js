@@ -166,6 +166,7 @@ function gone(documentId) {
   row?.remove();
   for (const [id, { dataset }] of [...rows]) if (dataset.parent === documentId) gone(id); // its attachments
   if (left) (next?.querySelector("button:last-of-type") ?? byId("files")).focus();
+  count();
   empty();
 }
 
