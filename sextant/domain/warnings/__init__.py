@@ -322,29 +322,29 @@ class Warned:
         return "en"
 
 
-def _word(name: str, value: Any, code: str) -> str:  # noqa: ANN401 - JSON
+def _word(name: str, value: Any, language: str) -> str:  # noqa: ANN401 - JSON
     """Return a parameter as the sentence shows it."""
-    language = LANGUAGES[code]
+    around = LANGUAGES[language]
     if isinstance(value, Mapping):
-        return _word_mapping(value, code)
+        return _word_mapping(value, language)
     if isinstance(value, list | tuple):
-        words = [f"“{one}”" if name == "heads" else _word("", one, code) for one in value]
-        is_reasons = any(isinstance(one, Mapping) and code in one for one in value)
-        return (language.between_sentences if is_reasons else language.between).join(words)
+        words = [f"“{one}”" if name == "heads" else _word("", one, language) for one in value]
+        is_reasons = any(isinstance(one, Mapping) and language in one for one in value)
+        return (around.between_sentences if is_reasons else around.between).join(words)
     if isinstance(value, float):
         return f"{value:g}"
     if name in {"others", "why"}:  # further things than are listed; a remark
-        pattern = language.others if name == "others" else language.aside
+        pattern = around.others if name == "others" else around.aside
         return pattern.format(value) if value else ""
     return str(value)
 
 
-def _word_mapping(value: Mapping[str, Any], code: str) -> str:
+def _word_mapping(value: Mapping[str, Any], language: str) -> str:
     """Return the reason of a failure, names or counted things."""
-    language = LANGUAGES[code]
-    if code in value:
-        return str(value[code])
+    around = LANGUAGES[language]
+    if language in value:
+        return str(value[language])
     if "names" in value:
-        listed = language.between.join(f"“{one}”" for one in value["names"])
-        return listed + _word("others", value["others"], code)
-    return language.count(value)
+        listed = around.between.join(f"“{one}”" for one in value["names"])
+        return listed + _word("others", value["others"], language)
+    return around.count(value)
