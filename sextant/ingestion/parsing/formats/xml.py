@@ -19,6 +19,7 @@ from sextant.ingestion.parsing.formats.opc import Element, read_number
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions, count_characters, finish_blocks
+from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 # Elements by what documents call them, and what pages do. Any other is a block where it stands among blocks, and a run
 # of text inside one.
@@ -65,7 +66,8 @@ _CAPTIONED = frozenset(
 _NOT_TEXT = frozenset({"binary", "script", "style"})
 # Elements of an XML workbook that say how Excel shows it.
 _OFFICE = "{urn:schemas-microsoft-com:office:"
-_SETTINGS = (f"{_OFFICE}excel}}*", f"{_OFFICE}office}}*", f"{_OFFICE}spreadsheet}}Styles")
+_SHEET = f"{_OFFICE}spreadsheet}}"
+_SETTINGS = (f"{_OFFICE}excel}}*", f"{_OFFICE}office}}*", f"{_SHEET}Styles")
 _ENTITY = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|&([A-Za-z_][\w.-]{0,63});", re.DOTALL)
 _DECLARED = re.compile(r"<!ENTITY\s+([\w.-]+)\s+[\"']")  # with its text
 _PREDEFINED = ("amp", "lt", "gt", "quot", "apos")
@@ -93,9 +95,12 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     root = _root(decoded.text, omissions)
     for inclusion in root.iter(_INCLUSION):
         omissions.add_part("reference", inclusion.get("href"))
+    title = next((one for one in root.iter() if _name(one) in _TITLES), None)
     whole = count_characters(_text(root))
     etree.strip_elements(root, *_SETTINGS, with_tail=False)
-    omissions.furniture["out of sight"] += whole - count_characters(_text(root))
+    if unseen := whole - count_characters(_text(root)):
+        omissions.furniture["out of sight"] += unseen
+    _place_cells(root)
     is_document = any(map(_is_of_document, root.iter()))
     if is_document:
         _move_notes(root)
@@ -103,7 +108,6 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         blocks = fragment_blocks(markup, limits, omissions)
     else:
         blocks = json_blocks(_value(root, limits), limits)
-    title = next((one for one in root.iter() if _name(one) in _TITLES), None)
     return finish_blocks(
         blocks, omissions, _text(title) if title is not None else "", decoded=decoded
     )
@@ -191,6 +195,27 @@ def _move_notes(root: Element) -> None:
         paragraph.addnext(below)
 
 
+def _place_cells(root: Element) -> None:
+    """Give the cells of an XML workbook the spans that pages have, and put blank ones where it leaves columns out."""
+    for table in root.iter(f"{_SHEET}Table"):
+        covered, number = dict[int, int](), 0  # by cells above: column → last row
+        for row in table.iterchildren(f"{_SHEET}Row"):
+            number = read_number(row.get(f"{_SHEET}Index"), number + 1)
+            at = 1
+            for cell in row.findall(f"{_SHEET}Cell"):
+                column = min(read_number(cell.get(f"{_SHEET}Index"), at), MAX_COLUMNS)
+                above = sum(at <= one < column for one, last in covered.items() if last >= number)
+                if (blank := column - at - above) > 0:
+                    cell.addprevious(cell.makeelement("td", colspan=str(blank)))
+                across = min(read_number(cell.get(f"{_SHEET}MergeAcross"), 0), MAX_COLUMNS)
+                down = read_number(cell.get(f"{_SHEET}MergeDown"), 0)
+                cell.set("colspan", str(across + 1))
+                cell.set("rowspan", str(down + 1))
+                at = column + across + 1
+                if down:
+                    covered.update(dict.fromkeys(range(column, at), number + down))
+
+
 def _write(
     element: Element, depth: int, *, in_text: bool = False, nesting: int = 0
 ) -> Iterator[str]:
@@ -211,7 +236,7 @@ def _write(
         tag = "p" if _name(element.getparent()) in _CAPTIONED else f"h{min(depth, 6)}"
         yield f"<{tag}>{escape(_text(element))}</{tag}>"
     elif name and name not in _NOT_TEXT:
-        if name == "worksheet" and (sheet := element.get(f"{_OFFICE}spreadsheet}}Name")):
+        if name == "worksheet" and (sheet := element.get(f"{_SHEET}Name")):
             yield f"<h2>{escape(sheet)}</h2>"
         is_text = in_text or not _holds_blocks(element)
         # Of a formula or a table that is given in several forms, the first in words: others may be pictures.
@@ -266,10 +291,20 @@ def _pieces(element: Element) -> list[str]:
 def _is_of_document(element: Element) -> bool:
     """Return whether no record holds such an element: a paragraph, a cell of a row, text with others than those of HTML."""
     tag = _TAGS.get(_name(element))
-    if tag == "td" and element.getparent() is not None:
-        return _TAGS.get(_name(element.getparent())) == "tr"
+    if tag == "td":
+        around = [_TAGS.get(_name(one)) for one in element.iterancestors()]
+        return around[:1] == ["tr"] and "table" in around
+    if tag in {"p", "pre"} or not _is_mixed(element):
+        return tag in {"p", "pre"}
     is_marked = all(_name(inner) in _MARKED for inner in element.iterdescendants())
-    return tag in {"p", "pre"} or (_is_mixed(element) and not is_marked)
+    return not is_marked or _is_one_of_section(element)
+
+
+def _is_one_of_section(element: Element) -> bool:
+    """Return whether an element is one of several of its kind, without attributes, below a title: paragraphs by any name."""
+    parent, before, after = element.getparent(), element.getprevious(), element.getnext()
+    is_repeated = any(one is not None and one.tag == element.tag for one in (before, after))
+    return is_repeated and not element.attrib and _name(parent[0]) in _TITLES
 
 
 def _is_mixed(element: Element) -> bool:

@@ -611,11 +611,16 @@ def test_records_keep_their_fields_where_one_holds_bold_words() -> None:
 
 def test_an_xml_workbook_is_its_tables_below_the_names_of_their_sheets() -> None:
     namespace = "urn:schemas-microsoft-com:office:spreadsheet"
-    cells = [["Part", "Stock"], ["Bolt", "7"], ["Nut", "9"]]
+    cells = [["Part", "Stock", "Sold"], ["Bolt", "7", "2"]]
     rows = "".join(
         f"<Row>{''.join(f'<Cell><Data>{text}</Data></Cell>' for text in row)}</Row>"
         for row in cells
     )
+    left_out = '<Cell ss:Index="3"><Data>9</Data></Cell>'
+    rows += (
+        f'<Row><Cell ss:MergeDown="1"><Data>Nut</Data></Cell>{left_out}</Row><Row>{left_out}</Row>'
+    )
+    rows += f'<Row><Cell ss:MergeAcross="1"><Data>All</Data></Cell>{left_out}</Row>'
     book = (
         f'<Workbook xmlns="{namespace}" xmlns:ss="{namespace}">'
         '<ExcelWorkbook xmlns="urn:schemas-microsoft-com:office:excel"><Height>9000</Height></ExcelWorkbook>'
@@ -624,4 +629,25 @@ def test_an_xml_workbook_is_its_tables_below_the_names_of_their_sheets() -> None
 
     found = read(FileType.XML, f'<?xml version="1.0"?>{book}'.encode())
 
-    assert lines(found) == ["## Store", "Part | Stock", "Bolt | 7", "Nut | 9"]
+    assert lines(found) == [
+        "## Store",
+        "Part | Stock | Sold",
+        "Bolt | 7 | 2",
+        "Nut |  | 9",
+        "Nut |  | 9",
+        "All | All | 9",
+    ]
+
+
+def test_paragraphs_by_any_name_below_a_title_are_no_records() -> None:
+    text = "<text>It <b>never</b> stops.</text><text>It hums.</text>"
+
+    found = read(FileType.XML, f"<book><part><title>Pump</title>{text}</part></book>".encode())
+
+    assert lines(found)[-3:] == ["# Pump", "It never stops.", "It hums."]
+
+
+def test_rows_of_cells_outside_a_table_keep_their_values_apart() -> None:
+    row = "<row><cell>1</cell><cell>Ann</cell></row>"
+
+    assert "1, Ann" in "".join(lines(read(FileType.XML, f"<list>{row}{row}</list>".encode())))
