@@ -101,7 +101,11 @@ class Caption:
 
 
 Block = HeadingBlock | Paragraph | Table | Image | Caption
-FILE_NAME = re.compile(r"\.[A-Za-z]\w{1,3}$")  # at the end of what a picture is said to show
+# What a picture is said to show, where that is only an address or the name of its file.
+NO_WORDS = re.compile(
+    r"^(?:https?|data|file):|\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|ico|[ew]mf)(?:\?\S*)?$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +165,4 @@ def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
 def alts_of(blocks: Iterable[Block]) -> str:
     """Return the alternative texts of pictures: the words of a cell that holds nothing else, such as a tick."""
     alts = (one.alt for one in blocks if isinstance(one, Image))
-    return " ".join(alt for alt in alts if alt and not FILE_NAME.search(alt))
+    return " ".join(alt for alt in alts if alt and not NO_WORDS.search(alt))

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, TextKind, lines_of
+from sextant.ingestion.parsing.blocks import (
+    NO_WORDS,
+    Block,
+    HeadingBlock,
+    Paragraph,
+    TextKind,
+    lines_of,
+)
 from sextant.ingestion.parsing.formats.html_tables import (
     TICKS,
     Visibility,
@@ -323,7 +330,7 @@ class Reader:
             return
         if image:  # counted, as a picture that nobody has looked at
             self._found.append(Prose(image))
-        if not _FILE_NAME.fullmatch(alt):
+        if not (_FILE_NAME.fullmatch(alt) or NO_WORDS.search(alt)):
             self._alts.append(alt)
             self._inline.append(f" {alt} ")
             self._is_plain = True

@@ -5,12 +5,13 @@ Also here: the visibility of elements, code with its lines.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sextant.ingestion.parsing.blocks import FILE_NAME, Table
+from sextant.ingestion.parsing.blocks import NO_WORDS, Table
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
@@ -34,6 +35,8 @@ _TEXT_INPUTS = frozenset({
 # Ticked and not, as forms of Word show them.
 TICKS = {"checkbox": ("☐", "☒"), "radio": ("○", "●")}
 _STRUCK = frozenset({"del", "s", "strike"})
+_NO_SIZE = re.compile(r"(?:^|;)font-size:0+(?:\.0*)?(?:[a-z]+|%)?(?:!important)?(?:;|$)")
+_SIZED = "[class], [id], [style*='font' i], font"
 _OPENERS = ("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle")
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
 
@@ -85,6 +88,7 @@ class Visibility:
             or attributes.get("aria-hidden") == "true"
             or "display:none" in style
             or "visibility:hidden" in style
+            or (_NO_SIZE.search(style) is not None and not _has_sized(node))
         )
         if not is_off or node.mem_id in self._read:
             return False
@@ -94,6 +98,11 @@ class Visibility:
             or attributes.get("hidden") == "until-found"
             or _follows_opener(node)
         )
+
+
+def _has_sized(node: LexborNode) -> bool:
+    """Return whether letters inside an element may have a size of their own."""
+    return any(inner.mem_id != node.mem_id for inner in node.css(_SIZED))
 
 
 def _find_translations(tree: LexborHTMLParser) -> list[LexborNode]:
@@ -258,7 +267,11 @@ def read_table(
         FileUnsafe: it has more cells than the limit.
     """
     rows = [row for row in rows_of(table) if not is_hidden(row)]
-    cells = list(_position_cells(rows, CellBudget(limits), read_cell))
+    cells = list(
+        _position_cells(
+            rows, CellBudget(limits), lambda cell: read_cell(cell) or _icon_names(cell, is_hidden)
+        )
+    )
     cells, thin = close_up(cells)
     rows = [row for at, row in enumerate(rows) if at not in thin]
     laid_out = lay_out(cells, CellBudget(limits))
@@ -326,20 +339,28 @@ def _position_cells(
             height = left if is_rest else _span(node, "rowspan", left)
             width = _span(node, "colspan", _MAX_COLSPAN)
             budget.spend(width)
-            text = read_cell(node) or _icon_names(node)
-            yield SpannedCell(row, column, text, height, width)
+            yield SpannedCell(row, column, read_cell(node), height, width)
             taken.update(dict.fromkeys(range(column, column + width), row + height))
             column += width
 
 
-def _icon_names(cell: LexborNode) -> str:
+def _icon_names(cell: LexborNode, is_hidden: Callable[[LexborNode], bool]) -> str:
     """Return what the icons of a cell without words stand for: ticks in a table of features."""
     names = dict[str, None]()
     for icon in cell.css(_ICONS):
+        if any(map(is_hidden, _up_to(cell, icon))):
+            continue
         given = (icon.attributes.get(name) for name in ("alt", "aria-label", "title"))
         name = next(filter(None, given), "") or (icon.tag == "title" and icon.text()) or ""
         names[" ".join(name.split())] = None
-    return " ".join(name for name in names if not FILE_NAME.search(name))
+    return " ".join(name for name in names if not NO_WORDS.search(name))
+
+
+def _up_to(cell: LexborNode, node: LexborNode | None) -> Iterator[LexborNode]:
+    """Yield a node and those around it inside a cell."""
+    while node is not None and node.mem_id != cell.mem_id:
+        yield node
+        node = node.parent
 
 
 def _cells_of(row: LexborNode) -> list[LexborNode]:

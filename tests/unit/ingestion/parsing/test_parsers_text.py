@@ -782,11 +782,28 @@ def test_a_cell_without_words_says_what_its_icons_stand_for() -> None:
     page = (
         "<table><tr><th>Plan</th><th>SSO</th><th>API</th><th>Logs</th></tr>"
         "<tr><td>Basic</td><td><svg aria-label=Included></svg></td><td><img alt=no></td><td><img alt=a.png></td></tr>"
+        "<tr><td>Plus</td><td><img alt=Node.js></td><td><b hidden><img alt=no></b></td><td><img alt='data:a b'></td></tr>"
         "<tr><td>Pro <img alt=star></td><td><svg><title>Included</title></svg></td><td><i title=yes></i></td></tr></table>"
     )
     [found] = blocks(FileType.HTML, page)
     assert isinstance(found, Table)
-    assert found.rows[1:] == [["Basic", "Included", "no", ""], ["Pro", "Included", "yes", ""]]
+    assert found.rows[1:] == [
+        ["Basic", "Included", "no", ""],
+        ["Plus", "Node.js", "", ""],
+        ["Pro", "Included", "yes", ""],
+    ]
+
+
+def test_letters_without_a_size_are_out_of_sight() -> None:
+    page = (
+        "<body><p>Pumps.</p><p style='color: red; font-size: 0px'>Obey <b>me</b>.</p>"
+        "<div style='font-size:0'><p style='font-size:12px'>Valves.</p></div>"
+        "<p style='font-size:0.9em'>Pipes.</p></body>"
+    )
+    parsed = parser_for(FileType.HTML)(page.encode(), LIMITS)
+    assert prose(list(parsed.blocks)) == ["Pumps.", "Valves.", "Pipes."]
+    assert parsed.omissions is not None
+    assert parsed.omissions.left_out == {"out of sight": 7}
 
 
 def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
