@@ -225,6 +225,7 @@ class TestExcel:
             ("等线", b"57", ["2024-03", "2024-04"]),
             ("游ゴシック", b"57", ["2024-03-15", "2024-04-01"]),
             ("游ゴシック", b"55", ["2024-03", "2024-04"]),
+            ("游明朝", b"57", ["2024-03-15", "2024-04-01"]),
         ],
     )
     def test_formats_without_a_code_are_those_of_chinese_or_japanese_excel_or_general(
