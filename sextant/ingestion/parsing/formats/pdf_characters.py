@@ -115,7 +115,7 @@ class Characters:
         if widest < _BLANK * (sides[1] - sides[3]) / 2:  # as nearly always
             return []
         least = _BLANK * self.look(start)[0]
-        if widest < least or abs(median(gaps)) > _EVEN * widest:
+        if abs(median(gaps)) > min(least, _EVEN * widest):
             return []
         return [
             start + at + 1
