@@ -24,21 +24,25 @@ _TITLES = (  # written with a capital: "5 ms." is no title
     "Co Dr Drs Mr Mrs Ms Mx Prof St Mt Ft Messrs Mme Mlle Hr Fr Capt Cmdr Col Cpl Gen Gov Hon Lt Maj "
     "Pres Pvt Rep Rev Sen Sgt Supt Dipl Ing Sra Srta Dra"
 )
-_LINKS = "v vs cf Cf viz ca approx incl excl bzw bzgl inkl exkl vgl Vgl av Sig Dott EE"
+_LINKS = "v vs cf Cf viz ca approx incl excl bzw bzgl inkl exkl vgl Vgl av Av Sig Dott EE"
 # Abbreviations behind a name; before an ideograph the sentence continues, too.
 _AFTER_NAME = "al bros co corp inc jr llc ltd plc sr"
 _COUNTED = (
     "n no nos nr al art app c ch chap ed eq eqs ext fig figs fn op p para pp pt reg rm sec sect tab tel "
     "vol jan feb mar apr jun jul aug sep sept oct nov dec abs kap max min avg est ver"
 )
-_INITIALLED = "a and as at by dear for from in of or that the to was when who with & und von de del di da do du des et y e à con por par per"
+_INITIALLED = (
+    "a and as at by dear for from in of or that the to was when who with & und von "
+    "de del di da do du des et y e à con por par per"
+)
 _ORDINAL = "ab am bis dem den der des im seit vom zum"
 TITLES = frozenset(_TITLES.split())
 """Abbreviated titles before a name, without the full stop."""
 _BEFORE_CAPITAL = frozenset((*TITLES, *map(str.upper, TITLES), *_LINKS.split()))
 _BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
-_BEHIND_NAME = frozenset(_AFTER_NAME.split())
-_ABBREVIATED = _BEFORE_CAPITAL | _BEFORE_NUMBER | _BEHIND_NAME
+BEHIND_NAME = frozenset(_AFTER_NAME.split())
+"""Abbreviations behind a name, in small letters and without the full stop."""
+_ABBREVIATED = _BEFORE_CAPITAL | _BEFORE_NUMBER | BEHIND_NAME
 _BRACKETS = ("(", "（")
 _SPANISH = ("¿", "¡")  # which begin a question and an exclamation
 _SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
@@ -187,7 +191,7 @@ def _is_shortened(word: str, before: str, following: str) -> bool:
     if _DOTTED.fullmatch(word):
         begins = following.isalpha() or following in _SPANISH
         return lower not in _HALF_OF_DAY or not begins or has_cjk(following)
-    if (lower in _BEHIND_NAME and (has_cjk(following) or following in _BRACKETS)) or (
+    if (lower in BEHIND_NAME and (has_cjk(following) or following in _BRACKETS)) or (
         len(word) == 1
         and before[:1].islower()
         and _LETTER.fullmatch(before)

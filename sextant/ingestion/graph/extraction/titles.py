@@ -13,6 +13,7 @@ from sextant.domain.documents import HeadingSource, ParsedDocument
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import normalise_name
 from sextant.text.name_linker import bare_title, is_linkable, names_of_title
+from sextant.text.sentences import BEHIND_NAME
 
 # The mark of a list's item: "- Let structs own", "4. Check the star".
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·–—]|\d{1,3}[.)、])[ \t]+(?=\S+[ \t])", re.MULTILINE)
@@ -114,10 +115,16 @@ def is_generic(heading: str) -> bool:
 
 
 def _make_title(name: str, path: tuple[str, ...] | None) -> Title | None:
-    if not name or len(name) > LONGEST_TITLE or is_generic(name) or name[-1] in ".。!！":
+    if not name or len(name) > LONGEST_TITLE or is_generic(name) or _is_sentence(name):
         return None
     names = tuple(n for n in (*names_of_title(name), *_abbreviations(name)) if is_linkable(n))
     return Title(name, tuple(dict.fromkeys(names)), path)
+
+
+def _is_sentence(title: str) -> bool:
+    """Return whether a title ends as sentences do, and not with an abbreviation: "Acme Inc."."""
+    last = title.rpartition(" ")[2].lower()
+    return title[-1] in ".。!！" and last[:-1] not in BEHIND_NAME and "." not in last[:-1]
 
 
 def _informative(title: Title | None) -> Title | None:

@@ -114,6 +114,7 @@ def test_units_and_what_anything_has_are_no_terms_but_parts_of_some() -> None:
 def test_nothing_in_an_address_is_a_term() -> None:
     text = "See https://docs.example.org/d/1aB76ClCgdjZ/20Papers (Heron) or write to 40heron@example.org."
     assert names(text) == ["Heron"]
+    assert names("见https://example.org/a，由苍鹭公司维护。") == ["苍鹭公司"]
 
 
 def test_the_first_word_of_a_speech_or_behind_a_colon_is_no_name_by_its_capital() -> None:
@@ -127,6 +128,8 @@ def test_the_first_word_of_a_speech_or_behind_a_colon_is_no_name_by_its_capital(
         ("走进TCL中环，ST冠福在Halo控制台上。", {"TCL中环", "ST冠福", "Halo"}),
         ("We ported io.js to Node.js, e.g. by v0.12.3.", {"io.js", "Node.js"}),
         ("城发资本董事长陈子祥见了秦世龙。", {"城发资本", "陈子祥", "秦世龙"}),
+        ("李嘉诚医学院和邵逸夫图书馆。", {"李嘉诚医学院", "邵逸夫图书馆"}),
+        ("深圳腾讯公司马小明负责。", {"深圳腾讯公司", "马小明"}),
         ("消防救援机构会检查，由消防救援机构处罚。", {"消防救援机构"}),
         ("市场监管部门有关于企业的规定和数据。", {"市场监管部门"}),
         ("It needs 5V or 3.3V at GPIO16.", {"GPIO16"}),

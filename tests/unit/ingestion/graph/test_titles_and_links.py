@@ -99,9 +99,15 @@ def test_what_only_calls_a_document_a_table_a_figure_or_a_part_names_nothing(tit
     assert titles_of(document(title)) == []
 
 
-@pytest.mark.parametrize("title", ["1984", "2001太空漫游", "Table Mountain", "表里如一", "图书馆"])
+@pytest.mark.parametrize(
+    "title", ["1984", "2001太空漫游", "Table Mountain", "表里如一", "图书馆", "Marsh Pumps Inc."]
+)
 def test_a_document_may_be_called_by_a_number_or_begin_like_one(title: str) -> None:
     assert [one.name for one in titles_of(document(title))] == [title]
+
+
+def test_a_sentence_is_no_name() -> None:
+    assert titles_of(document("Look at the pump.")) == []
 
 
 def test_chunks_stand_under_the_title_and_under_every_heading_above_them() -> None:
