@@ -29,10 +29,9 @@ from sextant.text.sentences import sentence_spans
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "documents"
 _SCALE = 1_000_000  # of the device that PDFium converts shares of a page from
-_INSETS = (
-    0.25,
-    0.0,
-)  # of a box's height: lines of text touch each other, letters of slanted words do not
+# Of a box's height, or of the width of a line that runs down: lines touch each other, letters of slanted words do not.
+_INSETS = (0.25, 0.0)
+_DOWN = 3  # times as tall as wide, at least: such a line, or a letter
 _BEGINNING = 12  # letters of a quote that the pages show
 _RIGHT = 0.95  # of the characters of both
 _ADDED = re.compile(r"(?<=\[)(?:note |注)")  # by the parser
@@ -98,10 +97,13 @@ def _text_under(document: pdfium.PdfDocument, box: PageBox, inset: float) -> str
     raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
     page.close()
     page = document[box.page - 1]
-    inset *= box.y1 - box.y0
+    across, down = box.x1 - box.x0, box.y1 - box.y0
+    width, height = page.get_size()
+    is_tall = down * height > _DOWN * across * width
+    x, y = (inset * across, 0.0) if is_tall else (0.0, inset * down)
     (left, top), (right, bottom) = (
-        _point(page, box.x0, box.y0 + inset),
-        _point(page, box.x1, box.y1 - inset),
+        _point(page, box.x0 + x, box.y0 + y),
+        _point(page, box.x1 - x, box.y1 - y),
     )
     left, right = sorted((left, right))
     bottom, top = sorted((bottom, top))
