@@ -27,6 +27,7 @@ from sextant.text.vocabulary import Vocabulary
 
 TOGETHER = 8  # chunks or sections in one call
 _CALL_CHARS = 16_000  # of the items of a call
+_WORD_CHARS = 60  # of a keyword, topic or tag
 # Of a description as JSON: a sentence of 30 words or 60 ideographs, eight keywords, three topics and three tags.
 _ANSWER_TOKENS = 150
 # The limit of an answer is twice as long, for models that write JSON with white space.
@@ -193,5 +194,5 @@ def _to_description(one: UndescribedItem, reply: _SectionReply, echo: _Echo) -> 
 
 
 def _words(given: Sequence[str], most: int, echo: _Echo) -> tuple[str, ...]:
-    shortened = (word[:60] for word in given if not echo.repeats(word))
+    shortened = (word[:_WORD_CHARS] for word in given if not echo.repeats(word))
     return tuple(dict.fromkeys(shortened))[:most]

@@ -33,6 +33,8 @@ from sextant.ingestion.transfer.spool import Numbered, Spool, spool
 from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
+_MOST_PROBLEMS = 1000  # that a report lists
+
 
 @dataclass(slots=True)
 class ImportReport:
@@ -216,7 +218,7 @@ class _ImportRun:
                 raise _stopped_at(problem)
         self.report.problem_count += len(problems)
         self.report.left_out += sum(not problem.kept for problem in problems)
-        left = 1000 - len(self.report.problems)
+        left = _MOST_PROBLEMS - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, left)])
 
 

@@ -51,6 +51,7 @@ from sextant.stores.jobs import JobStore, lost
 log = logging.getLogger(__name__)
 
 _SMALL = 16  # chunks of a document that is stored and published in one transaction
+_MAIL_IN_MAIL = 3  # nested e-mails whose attachments are read
 _LARGE = 1 << 20  # bytes of a file after which free memory is returned to the system
 
 
@@ -217,7 +218,7 @@ class JobRunner:
             for one in parsed.attachments
         ]
         registered = await self._documents.register_attachments(
-            job.scope, job.document_id, uploads, deepest=3
+            job.scope, job.document_id, uploads, deepest=_MAIL_IN_MAIL
         )
         if registered is None:
             return (), attachments_not_read([one.name for one in parsed.attachments])

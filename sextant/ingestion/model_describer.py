@@ -49,6 +49,9 @@ from sextant.text.characters import count_noun
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
 
+_MANY_TRIES = 1000  # an estimate counts all failed items
+_PAGE = 320  # chunks read at a time for an estimate
+
 
 @dataclass(frozen=True, slots=True)
 class DescriptionEstimate(CostEstimate):
@@ -63,8 +66,7 @@ async def estimate_descriptions(
     """Estimate the cost of `ModelDescriber.describe`, failed items included; nothing is sent."""
     stored = ModelDescriptions(database, scope)
     passages, usage, after = 0, Usage(), None
-    # An estimate counts all failed items.
-    while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, 1000, 320):
+    while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
         after = found[-1].order
         passages += len(found)
         for some in groups_of(found):

@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _LARGE = 256_000  # bytes of a file
+_LARGE_AT_ONCE = 4  # of them, for the memory
 # Codes of jobs that were closed on purpose. Both become `Superseded`, since `Cancelled` would suggest to try again.
 _CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
 
@@ -316,7 +317,7 @@ async def _do_all(
     """Run `one` on each item, some at a time, few of them large; return the outcomes in order."""
     results = dict[int, Ingested]()
     waiting = iter(enumerate(items))
-    large = asyncio.Semaphore(4)
+    large = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     async def work() -> None:
         for index, item in waiting:
