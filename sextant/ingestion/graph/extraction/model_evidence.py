@@ -89,9 +89,10 @@ class _Names:
             for name in _ends_of(pair)
             if any(find_name(name, passages[index].text) != (0, 0) for index in found)
         )
-        given = _distinct(entity for one in found.values() for entity in one.entities)
-        given |= {norm: one for norm, one in _distinct(ends).items() if norm not in given}
-        whole = normalise("\n".join(f"{one.heading}\n{one.text}" for one in passages))
+        text = "\n".join(f"{one.heading}\n{one.text}" for one in passages)
+        given = _distinct((entity for one in found.values() for entity in one.entities), text)
+        given |= {norm: one for norm, one in _distinct(ends, text).items() if norm not in given}
+        whole = normalise(text)
         self.entities = {n: one for n, one in given.items() if _has_words(one.name, whole)}
 
     def span(self, norm: str, index: int) -> tuple[int, int] | None:
@@ -184,19 +185,28 @@ def _ends_of(relation: FoundRelation) -> tuple[str, str]:
     return relation.source, relation.target
 
 
-def _distinct(entities: Iterable[FoundEntity]) -> dict[str, FoundEntity]:
-    """Return entities by normalised name, of several the one with a type and the longest description."""
+def _distinct(entities: Iterable[FoundEntity], text: str) -> dict[str, FoundEntity]:
+    """Return entities by normalised name, of several the one with a type and the longest description.
+
+    Numbers are none, nor are words that are spelt as names only where a sentence begins.
+    """
     found: dict[str, FoundEntity] = {}
     for entity in entities:
         norm = normalise_name(entity.name)
-        is_acronym = len(norm) > 1 and entity.name.isupper()  # US, WHO
-        is_word = norm in _STOP_WORDS and not is_acronym
-        if is_word or len(entity.name) > LONGEST_NAME or not any(map(str.isalpha, norm)):
+        if norm in _STOP_WORDS and not _is_spelt_as_name(entity.name, text):
+            continue
+        if len(entity.name) > LONGEST_NAME or not any(map(str.isalpha, norm)):
             continue
         before = found.get(norm)
         if before is None or _informativeness(entity) > _informativeness(before):
             found[norm] = entity
     return found
+
+
+def _is_spelt_as_name(word: str, text: str) -> bool:
+    """Return whether a stop word is a name by its capitals: US, WHO, Will in "she met Will"."""
+    in_sentence = re.search(rf"[a-z,] {re.escape(word)}\b", text) is not None
+    return len(word) > 1 and (word.isupper() or (word.istitle() and in_sentence))
 
 
 def _informativeness(entity: FoundEntity) -> tuple[bool, int]:

@@ -117,6 +117,8 @@ def test_a_name_that_no_passage_has_is_made_up_and_so_is_what_relates_it() -> No
 def test_words_and_numbers_are_no_names() -> None:
     answer = '{"entities":["She","in","2009","US"],"relations":[["She","lives in","US"]]}'
     assert stated(answer, "She came in 2009 to the US.") == ({"US"}, [])
+    answer = '{"entities":["Will","May"],"relations":[]}'
+    assert stated(answer, "May they see if Will did?") == ({"Will"}, [])
 
 
 def test_of_two_names_only_some_relations_count() -> None:
