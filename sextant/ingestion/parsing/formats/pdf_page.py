@@ -55,14 +55,12 @@ _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")
 _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may stand for a missing value
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _GAP = 1.5  # in sizes of letters: one that no justified line has
-
 _UNPRINTABLE = 0.02  # of the characters, at most
 # `ThaŶk`, `caլſes`: fonts that name glyphs by numbers have capitals or a letter of another alphabet behind small letters.
 _SMALL_LETTERS = "".join(filter(str.islower, map(chr, range(0x61, 0x250))))
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x100, 0x250))))
 _MISNAMED = re.compile(f"[{_SMALL_LETTERS}](?:[{_CAPITALS}]|[\u0530-\u1cff](?=[{_SMALL_LETTERS}]))")
 _FEW_MISNAMED, _MOST_MISNAMED = 2, 0.1  # letters; of the words
-
 _TURN = 0.02  # the slope of letters that do not stand upright
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
@@ -273,11 +271,10 @@ class Page:
 
     def _word_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the first character of each word and the one behind it."""
-        find_gaps = self._chars.find_gaps
         is_sure = self._is_recognised or self._chars.has_own_blanks(text)
         for found in BOXED.finditer(text):
             start, end = found.span()
-            gaps = [] if is_sure else find_gaps(found[0], start)
+            gaps = [] if is_sure else self._chars.find_gaps(found[0], start)
             self._unspaced += gaps
             yield from pairwise([start, *gaps, end])
 
@@ -393,8 +390,7 @@ class Page:
             gaps = places[bisect_right(places, first) : bisect_left(places, last)]
             for begin, behind in pairwise([first, *gaps, last]):
                 shown = self._words_in(begin, behind)
-                space = begin > start
-                yield TextRun(begin, behind, text[begin:behind], space=space, words=shown)
+                yield TextRun(begin, behind, text[begin:behind], space=begin > start, words=shown)
 
     def _is_leftward(self, text: str, start: int, end: int) -> bool:
         return self._has_leftward and _LEFTWARD.search(text, start, end) is not None
