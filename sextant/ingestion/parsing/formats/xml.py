@@ -301,10 +301,11 @@ def _is_of_document(element: Element) -> bool:
 
 
 def _is_one_of_section(element: Element) -> bool:
-    """Return whether an element is one of several of its kind, without attributes, below a title: paragraphs by any name."""
-    parent, before, after = element.getparent(), element.getprevious(), element.getnext()
-    is_repeated = any(one is not None and one.tag == element.tag for one in (before, after))
-    return is_repeated and not element.attrib and _name(parent[0]) in _TITLES
+    """Return whether an element is one of several of its kind, without attributes, next to a title: paragraphs by any name."""
+    parent, around = element.getparent(), (element.getprevious(), element.getnext())
+    if element.attrib or not any(one is not None and one.tag == element.tag for one in around):
+        return False
+    return _name(parent[0]) in _TITLES and parent[1].tag == element.tag
 
 
 def _is_mixed(element: Element) -> bool:
