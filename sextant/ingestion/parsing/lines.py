@@ -145,20 +145,12 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     """
     body = _body(lines)
     with_roman = has_roman_numbers(line.text for line in lines)
+    above = ["", *(line.text for line in lines)]
+    looks = _without_runs(
+        [_look(line, body, above[at], with_roman=with_roman) for at, line in enumerate(lines)]
+    )
     looks = [
-        None if _MARK.match(line.text) else look
-        for line, look in zip(
-            lines,
-            _without_runs(
-                [
-                    _look(line, body, above, with_roman=with_roman)
-                    for above, line in zip(
-                        ["", *(line.text for line in lines)], lines, strict=False
-                    )
-                ]
-            ),
-            strict=True,
-        )
+        None if _MARK.match(line.text) else look for line, look in zip(lines, looks, strict=True)
     ]
     ranks: dict[tuple[float, bool], int] = {}
     for look in looks:
