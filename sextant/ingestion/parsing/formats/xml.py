@@ -100,7 +100,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     etree.strip_elements(root, *_SETTINGS, with_tail=False)
     if unseen := whole - count_characters(_text(root)):
         omissions.furniture["out of sight"] += unseen
-    _place_cells(root)
+    _position_cells(root)
     is_document = any(map(_is_of_document, root.iter()))
     if is_document:
         _move_notes(root)
@@ -195,7 +195,7 @@ def _move_notes(root: Element) -> None:
         paragraph.addnext(below)
 
 
-def _place_cells(root: Element) -> None:
+def _position_cells(root: Element) -> None:
     """Give the cells of an XML workbook the spans that pages have, and put blank ones where it leaves columns out."""
     for table in root.iter(f"{_SHEET}Table"):
         covered, number = dict[int, int](), 0  # by cells above: column → last row
