@@ -92,12 +92,11 @@ _FILTERED = re.compile(
     r"|SensitiveContent|blocked due to safety|censorship|敏感内容",
     re.IGNORECASE,
 )
-# Codes of refusals that another form of the request would meet, too.
-_NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key"})
 _MESSAGE = re.compile(r"(?:^|_)(?:message|msg|detail)$")
-# Characters from which a key stands in no other word.
-_LEAST_KEY = 8
-_TAGS = re.compile(r"<[^<>]{1,200}>")  # of a proxy's page
+# 'input': {'messages': […]}, input_value='…'
+_REPEATED = re.compile(
+    r"""(?s)\b(?:input(?:_value)?|messages|prompt)\\?['"]?\s?[:=]\s?(?:[{\[].*|(?P<quote>\\?['"])(?:\\.|[^\\])*?(?P=quote))"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ class Service:
 
 def redact(text: str, secret: str) -> str:
     """Return `text` without a secret; a short one ("x") only where it is a word, since in others it is a coincidence."""
-    form = re.escape(secret) if len(secret) >= _LEAST_KEY else rf"(?<!\w){re.escape(secret)}(?!\w)"
+    form = re.escape(secret) if len(secret) >= 8 else rf"(?<!\w){re.escape(secret)}(?!\w)"
     return re.sub(form, "********", text) if secret else text
 
 
@@ -167,21 +166,18 @@ def is_silence(error: BaseException) -> bool:
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status of an error, whichever client raised it, or the one that its code stands for."""
-    words = words_of(error)
-    told = (
-        *(status for status, said in _MEANT_STATUS.items() if said.search(words)),
-        getattr(error, "status_code", None),
-        getattr(_response(error), "status_code", None),
-        _body_of(error).get("code"),
-    )
-    for status in told:  # a 200 that cannot be read is a failure of another kind
-        if isinstance(status, int) and 400 <= status < 600:
-            return status
-    if (status := _STATUS_OF_CODE.get(_body_code(error))) is not None:
+    """Return the HTTP status that an error means by its words, or else has, whichever client raised it."""
+    told = [getattr(one, "status_code", None) for one in (error, _response(error))]
+    told.append(_body_of(error).get("code"))
+    # A 200 that cannot be read is a failure of another kind.
+    known = [status for status in told if isinstance(status, int) and 400 <= status < 600]
+    known += filter(None, [_STATUS_OF_CODE.get(_body_code(error))])
+    known += (status for name, status in _LANGCHAIN_STATUS.items() if name in _ancestry(error))
+    status = next(iter(known), None)
+    if status == 429 or (status is None and not _is_in_stream(error)):
         return status
-    classes = _ancestry(error)
-    return next((status for name, status in _LANGCHAIN_STATUS.items() if name in classes), None)
+    words = words_of(error)
+    return next((meant for meant, said in _MEANT_STATUS.items() if said.search(words)), status)
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
@@ -208,18 +204,18 @@ def retry_after(error: BaseException, now: datetime | None = None) -> float | No
 
 def is_too_long(error: BaseException) -> bool:
     """Return whether the endpoint refused a request because the model cannot read so much."""
-    status = status_of(error)
+    status, words = status_of(error), words_of(error)
     if status == 429:
-        return "request too large" in words_of(error).lower()
+        return "request too large" in words.lower()
     return (
         status == 413
         or "ContextOverflowError" in _ancestry(error)
         or _body_code(error) in ("context_length_exceeded", "exceed_context_size_error")
         or (
             (status in (400, 422, 500) or (status is None and _is_in_stream(error)))
-            and _TOO_LONG.search(words_of(error)) is not None
+            and _TOO_LONG.search(words) is not None
             # A refusal that is about the limit of answers tells no length of the context.
-            and not (context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)))
+            and not (context_of(error) is None and _ANSWER_LIMIT.search(words))
         )
     )
 
@@ -242,7 +238,8 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
     named = _body_of(error).get("param")
     if isinstance(named, str) and named:
         return not named.startswith(fields)
-    return _body_code(error) in _NOT_THE_FORM or is_filtered(error)
+    met_by_any = ("model_not_found", "invalid_model", "invalid_api_key")
+    return _body_code(error) in met_by_any or is_filtered(error)
 
 
 def mentions(field: str, error: BaseException) -> bool:
@@ -251,8 +248,9 @@ def mentions(field: str, error: BaseException) -> bool:
 
 
 def words_of(error: BaseException) -> str:
-    """Return the whole text of a refusal."""
-    return f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
+    """Return the text of a refusal without what it repeats of the request."""
+    text = f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
+    return _REPEATED.sub("", text)
 
 
 def as_sextant_error(error: Exception, service: Service) -> SextantError:
@@ -376,7 +374,8 @@ def _is_in_stream(error: BaseException) -> bool:
 
 def _detail(error: BaseException, secret: str = "") -> str:
     message = message_in(_body_of(error)) or getattr(error, "message", "")
-    text = _TAGS.sub(" ", str(message or error)) or type(error).__name__
+    # Without the tags of a proxy's page.
+    text = re.sub(r"<[^<>]{1,200}>", " ", str(message or error)) or type(error).__name__
     return clean_text(redact(" ".join(text.split()), secret))[:200]
 
 
@@ -393,8 +392,7 @@ def message_in(value: object) -> str:
 
 
 def _number(value: str | None) -> float | None:
-    try:
-        number = float(value or "")
-    except ValueError:
-        return None
-    return number if 0 <= number < float("inf") else None
+    with suppress(ValueError):
+        if 0 <= (number := float(value or "")) < float("inf"):
+            return number
+    return None

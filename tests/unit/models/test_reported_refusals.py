@@ -341,6 +341,25 @@ def test_what_a_refusal_means_is_read_from_its_words_whatever_its_status(
     assert is_transient(error) is (status == 429)
 
 
+@pytest.mark.parametrize(
+    "asked", ["Is it model_not_found?", "Why 'incorrect API key'?", "My balance?", "余额不足？"]
+)
+def test_what_a_refusal_repeats_of_the_question_does_not_tell_what_it_means(asked: str) -> None:
+    request = {"messages": [{"role": "user", "content": asked}]}
+    for body in (
+        {"detail": [{"msg": "Extra inputs are not permitted", "input": request}]},
+        {"error": {"message": f"Input should be valid [input_value={asked!r}, input_type=str]"}},
+        {"error": {"message": json.dumps({"msg": "Field required", "input": request})}},
+    ):
+        assert "(400)" in as_sextant_error(refused(400, body), SERVICE).message
+    assert is_transient(refused(429, {"error": {"message": "Rate limit reached"}, "input": asked}))
+    assert isinstance(as_sextant_error(ValueError(asked), SERVICE), ModelUnavailable)
+
+
+def test_a_rate_limit_stays_one_whatever_its_words() -> None:
+    assert is_transient(refused(429, {"error": {"message": "An incorrect API key, too often."}}))
+
+
 def test_a_failed_dependency_of_the_endpoint_is_tried_again() -> None:
     error = refused(424, {"error": "Request failed during generation", "error_type": "generation"})
     assert is_transient(error)
