@@ -138,18 +138,23 @@ def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
 
     Some passages are given up for earlier first words, and where the model's speed is not known.
     """
-    chat, seconds = run.deps.chat, budget_of(state, run).seconds
+    chat = run.deps.chat
     if chat is None:
         return wanted
     if not chat.speed.prompt:
         return int(SLOWED * wanted)
-    settings, speed, others = run.deps.settings, chat.speed, size_without_passages(state)
+    settings = run.deps.settings
     first_words = _PLANNED_SHARE * settings.limits.first_words_seconds
-    in_first = speed.prompt_tokens_within(first_words, FIRST_SENTENCE)
+    in_first = chat.speed.prompt_tokens_within(first_words, FIRST_SENTENCE)
     least = SLOWED * min(wanted, settings.answers.passage_tokens)
-    to_begin = max(least, in_first - others)
-    to_end = speed.prompt_tokens_within(_PLANNED_SHARE * seconds, answer_length(speed)) - others
-    return int(min(wanted, to_begin, to_end))
+    to_begin = max(least, in_first - size_without_passages(state))
+    return int(min(wanted, to_begin, tokens_until_end(state, run, chat.speed)))
+
+
+def tokens_until_end(state: State, run: RunContext, speed: EndpointSpeed) -> float:
+    """Return how many tokens of passages a model of this speed can read to end its answer in the time left."""
+    seconds = _PLANNED_SHARE * budget_of(state, run).seconds
+    return speed.prompt_tokens_within(seconds, answer_length(speed)) - size_without_passages(state)
 
 
 def answer_length(speed: EndpointSpeed) -> float:

@@ -52,6 +52,7 @@ from sextant.nodes.budget import (
     seconds_too_slow,
     tokens_in_context,
     tokens_in_time,
+    tokens_until_end,
     usage_of,
     wanted_passage_tokens,
 )
@@ -338,9 +339,9 @@ class AnswerWriter:
             code = WarningCode.CONTEXT_CUT if chat.context.is_cut else WarningCode.CONTEXT_SHORTENED
             known = {"tokens": chat.context.tokens} if chat.context.is_cut else {}
             self.warnings.append(CodedWarning(code, known))
-        elif chat is not None and in_time < SLOWED * wanted:
-            least = SLOWED * min(wanted, run.deps.settings.answers.passage_tokens)
-            limit = "ANSWER_SECONDS" if in_time < least else "FIRST_WORDS_SECONDS"
+        elif chat is not None and in_time < int(SLOWED * wanted):
+            ends_late = tokens_until_end(state, run, chat.speed) <= in_time
+            limit = "ANSWER_SECONDS" if ends_late else "FIRST_WORDS_SECONDS"
             params = {"rate": round(chat.speed.prompt), "limit": limit}
             self.warnings.append(CodedWarning(WarningCode.CONTEXT_SHORTENED_FOR_TIME, params))
 

@@ -144,11 +144,14 @@ def _cannot_ask(
         for tokens in (FIRST_SENTENCE, _ANSWER_TOKENS)
     )
     reserved = settings.limits.answer_seconds * ANSWER_SHARE
-    in_time = needed + max(0.0, answer - reserved) <= budget.seconds
-    if in_time and needed + first_words <= seconds_to_first_words(state, run):
+    if needed + first_words > seconds_to_first_words(state, run):
+        limit = "first_words_seconds"
+    elif needed > min(_SHARE * budget.seconds, budget.seconds - max(0.0, answer - reserved)):
+        limit = "answer_seconds"
+    else:
         return None
-    seconds = {"seconds": max(1, round(needed)), "most": settings.limits.first_words_seconds}
-    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, seconds)
+    known = {"limit": limit.upper(), "most": getattr(settings.limits, limit)}
+    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": max(1, round(needed)), **known})
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,10 +98,11 @@ async def test_a_model_that_would_be_late_is_not_asked_and_it_is_said(
 
 
 @pytest.mark.parametrize(
-    ("first_words", "left", "asked"), [(8, 58, False), (40, 58, True), (40, 40, False)]
+    ("first_words", "left", "exceeded"),
+    [(8, 58, "FIRST_WORDS_SECONDS (8)"), (40, 58, ""), (60, 40, "ANSWER_SECONDS (60)")],
 )
-async def test_a_model_that_thinks_judges_once_where_its_first_words_may_be_late(
-    bench: Build, first_words: float, left: float, asked: bool
+async def test_a_model_that_thinks_judges_where_the_answer_exceeds_no_limit(
+    bench: Build, first_words: float, left: float, exceeded: str
 ) -> None:
     model = chat('{"relevant": [1], "sufficient": true}')
     model.speed.answer, model.speed.thinking = 60.0, 800.0
@@ -109,5 +110,8 @@ async def test_a_model_that_thinks_judges_once_where_its_first_words_may_be_late
     limits = LimitSettings(first_words_seconds=first_words)
     settings = Settings(_env_file=None, answers=AnswerSettings(), limits=limits)
     found = await graded(state, bench(chat=model, settings=settings).runtime)
-    assert found.sufficient is asked
+    assert found.sufficient is (not exceeded)
+    warned = sentences_of(vars(found))
+    assert len(warned) == bool(exceeded)
+    assert all(f"SEXTANT_LIMITS__{exceeded}" in one for one in warned)
     model.speed.forget()
