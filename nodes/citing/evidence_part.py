@@ -308,17 +308,13 @@ def with_units_of_head(row: str, head: str) -> str:
     cells, names = _cells(row), _cells(head)
     if not ROW.match(row) or len(cells) != len(names):
         return row
-    units = [_UNIT_OF_HEAD.search(name) for name in names]
-    told = [
-        f"{cell}{' ' * unit[1].isascii()}{unit[1]}" if unit and _is_bare(cell) else cell
-        for cell, unit in zip(cells, units, strict=True)
-    ]
-    return f"| {' | '.join(told)} |"
+    return f"| {' | '.join(map(_with_unit_of, cells, names))} |"
 
 
-def _is_bare(cell: str) -> bool:
-    return (
-        bool(numbers_in(cell))
-        and not any(one.unit for one in numbers_in(cell))
-        and not terms_of(cell)
-    )
+def _with_unit_of(cell: str, name: str) -> str:
+    """Return a cell of a bare number behind which the name of its column puts a unit: (kg), but not (FTE)."""
+    unit, bare = _UNIT_OF_HEAD.search(name), numbers_in(cell)
+    if not unit or not bare or any(one.unit for one in bare) or terms_of(cell):
+        return cell
+    told = f"{cell}{' ' * unit[1].isascii()}{unit[1]}"
+    return cell if numbers_in(told) == bare else told

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations, pairwise, starmap
+from operator import contains
 
 from sextant.nodes.citing.comparisons import Superlative
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
@@ -192,7 +193,7 @@ class ValueCheck(WordCheck):
         """Return whether a part has days of the week or ordinals, but none that is named: the first flat for the second."""
         return any(
             bool(own and named) and not any(is_among(own, one) for one in named)
-            for unit, is_among in ((WEEKDAY, holds_value), (ORDINAL, has_value))
+            for unit, is_among in ((WEEKDAY, holds_value), (ORDINAL, contains))
             if (own := [value for value in part.values if value.unit == unit])
             if (named := self._named(unit))
         )
@@ -281,8 +282,7 @@ def _is_replaced(value: TextValue, part: EvidencePart, stated: Sequence[TextValu
     plain = part.layers[0][1].plain
     return not part.is_row and any(
         value.matches(one.value)
-        and one.value.unit == other.value.unit
-        and not value.matches(other.value)
+        and one.value.competes(other.value)
         and not any(map(other.value.matches, stated))
         and (
             _CHANGED_TO.fullmatch(between := plain[one.end : other.start])

@@ -218,12 +218,12 @@ def canonical_unit(match: re.Match[str]) -> str:
 
 
 _AT_MOST_AHEAD = re.compile(
-    r"(?:at (?:the )?most|up to|not exceed(?:ing)?|no later than|below|under|(?:less|fewer|shorter|smaller|lower|lighter|younger|earlier|slower|cheaper|narrower|thinner|cooler) than|maximum(?: of)?|max\.?|limited to|within"
+    r"(?:at (?:the )?most|up to|not exceed(?:ing)?|no later than|below|under|(?:less|fewer|shorter|smaller|lower|lighter|younger|earlier|sooner|cheaper|narrower|thinner|cooler|colder|closer|nearer) than|maximum(?: of)?|max\.?|limited to|within"
     r"|capped at|cap(?: is| of)?|(?<![a-z])(?:before|until|prior to)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|低于|少于|小于|短于|早于|不足|[未不]满|<|≤)[^\d,，。;；]{0,6}\Z"
 )
 
 _AT_LEAST_AHEAD = re.compile(
-    r"(?:at (?:the )?least|minimum(?: of)?|more than|over|above|exceed(?:s|ing|ed)?|(?!other|rather)[a-z]+er than|(?<![a-z])(?:after|since)"
+    r"(?:at (?:the )?least|minimum(?: of)?|more than|over|above|exceed(?:s|ing|ed)?|(?<![a-z])(?!other|rather|slower|faster|quicker)[a-z]+er than|(?<![a-z])(?:after|since)"
     r"|至少|最少|最低|超过|高于|多于|大于|晚于|满|>|≥)[^\d,，。;；]{0,6}\Z"
 )
 
@@ -234,7 +234,8 @@ _DENIED = re.compile(
     r"(?:\b(?:not|no|never|cannot|without|nor)\b|n['’]t\b|不|未|勿|禁止|无)[^,，。;；:：]{0,24}\Z"
 )
 
-# "No later than ten weeks before the start" is at least ten.
+# "No later than ten weeks before the start" is at least ten, no earlier than these at most.
+_OF_TIME = re.compile("later|earlier")
 _COUNTS_BACK = re.compile(r"\s?(?:before|prior to|ahead of|in advance)(?![a-z])")
 
 _AT_MOST_BEHIND = re.compile(
@@ -257,7 +258,9 @@ def with_bound(value: TextValue, start: int, end: int, plain: str) -> TextValue:
         is_denied = _COMPARISON.search(found[0]) and _DENIED.search(
             plain, max(0, found.start() - 32), found.start()
         )
-        counts_back = "later" in found[0] and _COUNTS_BACK.match(behind)
+        counts_back = (
+            value.dimension == "period" and _OF_TIME.search(found[0]) and _COUNTS_BACK.match(behind)
+        )
         is_most = bool(most) is (bool(is_denied) is bool(counts_back))
         return replace(value, bound="max" if is_most else "min")
     if _AT_MOST_BEHIND.match(behind):
@@ -321,7 +324,7 @@ def scale_of_heading(text: str) -> tuple[int, str] | None:
 
 _EACH = re.compile(
     r"每个?(?P<many>[半两二三四2-9])?个?(?P<zh>季度?|年|月|周|星期|[天日]|小时|分钟?|秒)"
-    r"|(?:\b(?:every|each|per|once an?)|(?<=s )an?) (?P<some>two|three|four|six|other|[2-9]|\d\d)? ?(?P<en>quarter|year|month|week|day|night|hour|minute|second)s?\b"
+    r"|(?:\b(?:every|each|per|once an?)|(?<=s )(?<!lasts |takes |needs )(?<! was | has )(?<! is | as )an?) (?P<some>two|three|four|six|other|[2-9]|\d\d)? ?(?P<en>quarter|year|month|week|day|night|hour|minute|second)s?\b"
     r"|\b(?P<ly>quarter|year|annual|month|week|dai|hour|biennial)(?:ly)?\b(?<=[ly])"
 )
 _EACH_UNIT = {

@@ -71,7 +71,7 @@ _NUMBER_BEGINS = r"(?:(?<![a-z0-9_.^])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))
 _FORMS: Sequence[tuple[str, str]] = (
     *DATE_FORMS,
     ("fraction", rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)"),
-    ("quarter", r"(?<![a-z])(?:quarterly(?=[.,;:!?]|\s(?:and|or|in|by|on|at|to|for)\b|\s?\Z)|(?:every|each|per) quarter(?![a-z-]))|[每按]个?季度?"),
+    ("quarter", r"(?<![a-z])(?:quarterly(?=[.,;:!?]|\s(?:and|or|in|by|on|at|to|for)\b|\s?\Z)|(?:every|each|per) quarter(?![a-z-]))|[每按]个?季(?:度|(?!节))"),
     ("time", r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?"),
     ("time", r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?"),
     ("han", rf"(?<![{HAN_NUMERALS}午上晨间])(?P<han>[{HAN_NUMERALS}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})"),
@@ -80,7 +80,7 @@ _FORMS: Sequence[tuple[str, str]] = (
     ("share", rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)"),
     # The second half of a year and 另一半 are no half of another number.
     ("share", r"(?<![a-z-])(?<!first )(?<!second )(?<!latter )(?<!last )(?<!other )half(?= (?:of|the|all)(?![a-z]))|半数|(?<!另)一半"),
-    ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})|首(?=[套次年个期批届件笔季])|前(?P<zf>[二两三四五六七八九十]|\d{{1,2}})(?=个?(?:季度|月))"),
+    ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})|首(?=[套次年个期批届件笔季])|前(?P<zf>[二两三四五六七八九十]|\d{{1,2}})(?=个?季度)"),
     ("ordinal", r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])"),
     ("ordinal", rf"(?<![a-z-])(?P<ew>{'|'.join(ORDINALS[2:])})(?![a-z])"),
     ("comma", rf"{_NUMBER_BEGINS}(?P<n>{_DECIMAL_COMMA})\s?(?P<scale>{_SCALE})?"),
@@ -219,7 +219,8 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         return TextValue(Fraction(3), "month"), end
     if kind in {"fraction", "share"}:
         share = _share_of(kind, groups)
-        slack = slack_of(share, _value_of_last_figure(groups, share), match.start(), end, plain)
+        place = share if kind == "fraction" else _value_of_last_figure(groups, share)
+        slack = slack_of(share, place, match.start(), end, plain)
         return with_bound(TextValue(share, SHARE, slack=slack), match.start(), end, plain), end
     if kind == "ordinal":
         raw = (

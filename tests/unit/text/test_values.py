@@ -102,6 +102,8 @@ def test_other_numbers_units_and_days_are_other_values(one: str, other: str) -> 
         ("about 3 days", "4 days", False),
         ("about 11 %", "11.4 %", True),
         ("about 11 %", "12.4 %", False),
+        ("约三分之一", "33.4%", True),
+        ("约三分之一", "30%", False),
         ("about 12,553", "12,554", False),
     ],
 )
@@ -120,6 +122,26 @@ def test_bounds_are_told() -> None:
         assert [value.bound for value in values_of(text)] == ["max"], text
     for text in ("at least 5 days", "不少于 5 天", "5 天以上", "more than 5 days"):
         assert [value.bound for value in values_of(text)] == ["min"], text
+    for text in ("other than 5 days", "rather than 5 days", "faster than 5 days"):
+        assert [value.bound for value in values_of(text)] == [""], text
+    for text in ("no earlier than 5 days before it", "sooner than 5 days", "closer than 5 m"):
+        assert [value.bound for value in values_of(text)] == ["max"], text
+    for text in ("earlier than 5 days before it", "no later than 5 days before it"):
+        assert [value.bound for value in values_of(text)] == ["min"], text
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "unit"),
+    [
+        ("提前3个月", 3, "month"),
+        ("到期前三个月", 3, "month"),
+        ("每季度", 3, "month"),
+        ("前三季度", 3, "ordinal"),
+    ],
+)
+def test_a_time_ahead_is_told_from_the_first_of_several(text: str, number: int, unit: str) -> None:
+    assert [(value.number, value.unit) for value in values_of(text)] == [(number, unit)]
+    assert values_of("按季节") == []
 
 
 def test_numbers_in_names_and_words_are_none() -> None:

@@ -94,8 +94,12 @@ CLUB = (
     "The club meets weekly in May. The bill is sent quarterly. Members may send 30 letters a week. "
     "A visit must be announced at least five days ahead. Poles longer than 90 cm are carried apart."
 )
-MOVED = "A visit may be moved until 48 hours before it begins. A visit rose from 90 minutes to 120 minutes."
+MOVED = "A visit may be moved until 48 hours before it begins. A visit rose from 90 minutes to two hours."
 FINES = "首次迟到的，可扣除押金的20%；第二次迟到的，扣除比例为50%。"
+NOTICE = "员工辞职，须提前3个月书面通知公司。"
+BIKES = (
+    "A bike has one week of warranty with checks every day; lessons take place three times a week."
+)
 QUARTER = "2024年第二季度，公司实现营业收入8.2亿元，同比下降3%。前两季度累计营业收入15.9亿元，同比增长1%。"
 TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one passport photo\n\nThe pass costs €20."
 
@@ -129,6 +133,12 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，较去年同期减少3%。", QUARTER, True),
         ("第二季度收入是多少？", "第二季度营业收入为15.9亿元。", QUARTER, False),
         ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，环比下降3%。", QUARTER, False),
+        ("前两季度收入是多少？", "前两季度营业收入为8.2亿元。", QUARTER, False),
+        ("前两季度收入是多少？", "前两季度营业收入为15.9亿元。", QUARTER, True),
+        ("辞职要提前多久？", "三个月。", NOTICE, True),
+        ("辞职要提前多久？", "两个月。", NOTICE, False),
+        ("How long is the warranty?", "A bike has a week of warranty.", BIKES, True),
+        ("How often are lessons?", "Lessons take place three times a day.", BIKES, False),
     ],
 )  # fmt: skip
 def test_days_rates_denials_and_roles_are_told_apart(

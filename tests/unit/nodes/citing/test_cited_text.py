@@ -108,11 +108,20 @@ def test_a_marker_in_a_table_stands_in_its_last_cell_and_none_behind_the_head() 
             assert run(pieces)[0] == shown
 
 
-@pytest.mark.parametrize(("cell", "is_supported"), [("7.5", True), ("5.7", False)])
-def test_numbers_of_a_table_have_the_unit_of_their_column(cell: str, *, is_supported: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "cell", "is_supported"),
+    [
+        ("收入（亿元）", "7.5", True),
+        ("收入（亿元）", "5.7", False),
+        ("收入（不含税）", "7.5亿元", True),
+    ],
+)
+def test_numbers_of_a_table_have_the_unit_of_their_column(
+    name: str, cell: str, *, is_supported: bool
+) -> None:
     passage = RetrievedItem(ItemKind.CHUNK, "p", "酱油收入7.5亿元，醋收入2.1亿元。", 1.0)
     text = CitedText([passage], question="各产品收入多少？", language="zh")
-    list(text.feed(f"| 产品 | 收入（亿元） |\n| --- | --- |\n| 酱油 | {cell} |\n"))
+    list(text.feed(f"| 产品 | {name} |\n| --- | --- |\n| 酱油 | {cell} |\n"))
     list(text.finish())
     assert (text.finished[-1].verdict is Verdict.SUPPORTED) is is_supported
 
