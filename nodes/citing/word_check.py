@@ -15,7 +15,7 @@ from sextant.nodes.citing.evidence_index import (
     Support,
     language_of_sentence,
 )
-from sextant.nodes.citing.evidence_part import NEAR, OWN, EvidencePart, holds_value
+from sextant.nodes.citing.evidence_part import OWN, EvidencePart, holds_value
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import (
     CLAUSE,
@@ -45,8 +45,6 @@ OF_ASKED = 0.4
 _CLOSE = 0.5
 SHORT = 4
 """A sentence is short if it has at most so many terms that the question lacks."""
-# The least terms that two sentences share which say the same of different things.
-_ALIKE_TERMS = 2
 # The share of a sentence's words from which it is supported in part.
 _PARTLY = 0.3
 # How much less a fact is about the question for each term of the sentence that the question lacks.
@@ -222,13 +220,6 @@ class WordCheck:
             or any(all(c.has(t) for t in in_text) for c in part.clauses)
         )
 
-    def _is_line(self, part: EvidencePart) -> bool:
-        """Return whether a part is a sentence that stands on a line of its own."""
-        start, end = part.span
-        text = self._evidence.items[part.passage].text
-        is_alone = not (text[:start].rpartition("\n")[2] + text[end:].partition("\n")[0]).strip()
-        return is_alone and not part.is_row
-
     def _misses_name(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a fact has a name that neither the question nor any of its parts in the same language has."""
         same = [part for part in parts if not self._is_foreign(part)]
@@ -242,7 +233,6 @@ class WordCheck:
             or self._joins_clauses(part, fact)
             or self._names_another(part, fact, find_agents)
             or self._names_another(part, fact, read_rates)
-            or self._is_of_sibling(part, fact)
         )
 
     def _is_at_another_value(self, part: EvidencePart) -> bool:
@@ -267,25 +257,6 @@ class WordCheck:
         most = max(shared, default=0)
         best = [read(one) for one, n in zip(clauses, shared, strict=True) if n == most]
         return any(best) and stated.isdisjoint(set[str]().union(*best))
-
-    def _is_of_sibling(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a line like this one speaks of what is asked, and this one does not: 旅游 said of 商务."""
-        if part.is_row or self._is_foreign(part) or not self._is_line(part):
-            return False
-        own = {term for term in fact.terms if part.owns(term)}
-        lacking = {
-            term
-            for term in fact.terms
-            if self._evidence.is_asked(term) and self._level(part, term) <= NEAR
-        }
-        return bool(lacking) and any(
-            other.passage == part.passage
-            and self._is_line(other)
-            and any(map(other.owns, lacking))
-            and not own <= (shared := {term for term in own if other.owns(term)})
-            and len(shared) >= max(_ALIKE_TERMS, len(own) / 2)
-            for other in self._whole
-        )
 
     def _joins_clauses(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact says the beginning of one clause with the end of another: A 3 days and B 5, as A 5 days."""

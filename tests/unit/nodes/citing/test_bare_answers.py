@@ -88,7 +88,6 @@ TASKS = "泵每两年检查一次，由安全部负责。维修费用由财务�
 LOGS = "数据每天备份一次，日志每周清理一次。"
 BOARD = "At least half of the board must be present. The minutes are approved by the chair."
 DUTIES = "Tell your lead soon so that they can call the bank. After this, please write to Audit about it."
-AREAS = "对违法行为的处罚，由下列部门负责实施：\n\n（一）商务领域，由市场监督管理部门负责实施；\n\n（二）文化、旅游领域，由文化综合执法机构负责实施；"
 BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is recommended."
 
 
@@ -114,12 +113,6 @@ BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is reco
             "The chair is approved by minutes.",
         ),
         ("Who calls the bank?", DUTIES, "Your lead calls the bank.", "Audit calls the bank soon."),
-        (
-            "旅游领域由谁处罚？",
-            AREAS,
-            "旅游领域由文化综合执法机构负责实施。",
-            "旅游领域由市场监督管理部门负责实施处罚。",
-        ),
         (
             "Which Fernox is recommended?",
             BROWSER,
