@@ -268,8 +268,8 @@ _ASKS_HOW_LONG = re.compile(
 # What a number has to measure (`TextValue.dimension`) where a question says so.
 _ASKED_MEASURES = {
     r"多少(?:[块钱元]|[十百千万亿]+元)|(?:[价售单报]价|价格|[收学租年月会授权]费|费用|工资|薪[水酬]|[月年]薪|租金|押金|罚款)[^，。]{0,3}多少"
-    r"|\bhow (?:much|expensive) (?:do|does|did|will|would|must|is|are|was)\b.{0,120}\b(?:costs?|pay|paid|charged?|fees?|dues|fines?|rent|salar(?:y|ies)|wages?)\b"
-    r"|\bwhat (?:do|does|did|will|would) .{0,120}\b(?:cost|charge)\b|\bwhat(?: is the| is an?|'s the)? (?:salary|price|wage|cost|fee)\b": "money share",
+    r"|\bhow (?:much|expensive) (?:do|does|did|will|would|must|is|are|was)\b.{0,120}\b(?:costs?|pay|paid|charged?|fees?|dues|fines|fine(?=\?|$| (?:for|of|if|when|in|on|that)\b)|rent|salar(?:y|ies)|wages?)\b"
+    r"|\bwhat (?:do|does|did|will|would) .{0,120}\b(?:cost|charge)\b|\bwhat(?: is the| is an?|'s the)? (?:salary|price|wage|cost|fee)\b": "money cent share",
     r"[税利费]率|比例|百分[之比]|\bpercent": "share",
     r"多大年[纪龄]|几岁|\bhow old (?:is|are|was|were)\b": "period date",
     r"多高|\bhow tall\b": "length",

@@ -101,7 +101,7 @@ def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     mark = _LINE_MARK.match(text, start, end)
     begin = mark.end() if mark else start
     label = _ANSWER.match(text, begin, end)
-    if label and (not label["letter"] or _ASKED.search(text, 0, begin)):
+    if label and (not label["letter"] or _ASKED.search(text, max(0, begin - 5000), begin)):
         begin = label.end()
     if _LABELS.match(text, begin, end):
         return

@@ -328,6 +328,14 @@ async def test_what_only_seems_to_refer_back_is_quoted_first(
     assert found.quotations[0].sentence == sentence
 
 
+async def test_what_is_fixed_for_a_day_takes_place_then() -> None:
+    event = "大家好，今年年会定在杭州西湖国宾馆，时间是 2026 年 1 月 17 日。"
+    passages = [item(event), item("北京办公室的门禁密码每季度更换一次，由行政部刘洋负责。")]
+    for question in ("年会什么时候举行？", "年会在哪里举办？"):
+        found = await ExtractiveAnswerer().extract(question, passages, language="zh")
+        assert [one.sentence for one in found.quotations] == [event]
+
+
 @pytest.mark.parametrize("mark", ["Q", "问"])
 async def test_of_a_question_without_a_question_mark_its_answer_is_quoted(mark: str) -> None:
     passage = item(
