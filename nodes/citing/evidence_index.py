@@ -164,11 +164,17 @@ class EvidenceIndex:
         return telling or facts
 
     def find_other_items(self, fact: StatedFact) -> set[str]:
-        """Return the terms of what the question lists beside what a fact is about: B of "What do A and B cost?" for "A: 5"."""
+        """Return the terms of what the question lists beside what a fact is about: B of "What do A and B cost?" for "A: 5".
+
+        What some part says together with it is no other item: the drill of "the price and the weight of the drill".
+        """
         own = [item for item in self._asked_items if not item.isdisjoint(fact.terms)]
         if not own:
             return set()
-        return set[str]().union(*self._asked_items).difference(*own)
+        others = set[str]().union(*self._asked_items).difference(*own)
+        about = set[str]().union(*own).intersection(fact.terms)
+        beside = [part for part in self.parts if any(map(part.owns, about))] if others else []
+        return {term for term in others if not any(part.owns(term) for part in beside)}
 
     def is_asked(self, term: str) -> bool:
         """Return whether the question has a term, or a longer word that begins with it: suppliers for supplies, 药 for 药物."""
