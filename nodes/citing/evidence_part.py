@@ -313,6 +313,7 @@ def with_units_of_head(row: str, head: str) -> str:
 
 def _with_unit_of(cell: str, name: str) -> str:
     """Return a cell of a bare number behind which the name of its column puts a unit: (kg), but not (FTE)."""
+    cell, name = cell.strip("*_ "), name.strip("*_ ")
     unit, bare = _UNIT_OF_HEAD.search(name), numbers_in(cell)
     if not unit or not bare or any(one.unit for one in bare) or terms_of(cell):
         return cell

@@ -50,10 +50,15 @@ _OTHERS = re.compile(
 class ValueCheck(WordCheck):
     """Checks facts with numbers by these, and others by their words."""
 
-    def _named(self, unit: str) -> list[TextValue]:
-        """Return the days of the week or ordinals of the sentence, or else of the question."""
-        stated = [one.value for one in normalise_values(self._sentence) if one.value.unit == unit]
-        return stated or [one for one in self._evidence.asked_values if one.unit == unit]
+    def _named(self, unit: str, fact: StatedFact) -> list[TextValue]:
+        """Return the days of the week or ordinals of a fact, or else of its sentence, or else of the question."""
+        stated = [
+            [one.value for one in normalise_values(text)] for text in (fact.text, self._sentence)
+        ]
+        for values in (*stated, self._evidence.asked_values):
+            if named := [value for value in values if value.unit == unit]:
+                return named
+        return []
 
     def _check_facts(self) -> list[Assessment]:
         found = [(fact, self._check_numbers(fact)) for fact in self._facts]
@@ -157,7 +162,7 @@ class ValueCheck(WordCheck):
             part
             for part in self._parts
             if any(value.matches(v) and not value.opposes(v) for v in part.values)
-            and not self._is_of_another_turn(part)
+            and not self._is_of_another_turn(part, fact)
         ]
         best = max(
             carriers,
@@ -189,13 +194,13 @@ class ValueCheck(WordCheck):
             rival = None
         return Assessment(self._compare(best, score, rival, scores), score, (best,))
 
-    def _is_of_another_turn(self, part: EvidencePart) -> bool:
+    def _is_of_another_turn(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a part has days of the week or ordinals, but none that is named: the first flat for the second."""
         return any(
             bool(own and named) and not any(is_among(own, one) for one in named)
             for unit, is_among in ((WEEKDAY, holds_value), (ORDINAL, contains))
             if (own := [value for value in part.values if value.unit == unit])
-            if (named := self._named(unit))
+            if (named := self._named(unit, fact))
         )
 
     def _rivals(

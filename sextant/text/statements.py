@@ -281,7 +281,7 @@ _PHONE = re.compile(
 )
 _MAIL = re.compile(r"\w\s?(?:@|[(\[{]\s?at\s?[)\]}]|\bat\b(?=.{1,40}\bdot\b))\s?\w")
 _FREE = re.compile(
-    r"免(?![疫职])|无需|(?<!不)承担|不(?:另|再)?(?:收|计)|\b(?:free|nothing|included|no (?:\w+ )?(?:charge|fee|cost)s?)\b"
+    r"(?<![避以难未不])免(?![疫职责])|无需|(?<!不)承担|不(?:另|再)?(?:收|计)|\b(?:free|nothing|included|no (?:\w+ )?(?:charge|fee|cost)s?)\b"
 )
 _SPAN = re.compile(
     r"(?:\d|[一二两三四五六七八九十百千半数几]|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|few|half)\b)"

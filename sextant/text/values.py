@@ -81,6 +81,7 @@ _FORMS: Sequence[tuple[str, str]] = (
     # The second half of a year and 另一半 are no half of another number.
     ("share", r"(?<![a-z-])(?<!first )(?<!second )(?<!latter )(?<!last )(?<!other )half(?= (?:of|the|all)(?![a-z]))|半数|(?<!另)一半"),
     ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})|首(?=[套次年个期批届件笔季])|前(?P<zf>[二两三四五六七八九十]|\d{{1,2}})(?=个?季度)"),
+    ("ordinal", r"(?<![a-z])first (?P<fw>two|three)(?= quarters)"),
     ("ordinal", r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])"),
     ("ordinal", rf"(?<![a-z-])(?P<ew>{'|'.join(ORDINALS[2:])})(?![a-z])"),
     ("comma", rf"{_NUMBER_BEGINS}(?P<n>{_DECIMAL_COMMA})\s?(?P<scale>{_SCALE})?"),
@@ -223,14 +224,14 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         slack = slack_of(share, place, match.start(), end, plain)
         return with_bound(TextValue(share, SHARE, slack=slack), match.start(), end, plain), end
     if kind == "ordinal":
-        raw = (
-            groups.get("zo")
-            or groups.get("eo")
-            or groups.get("zf")
-            or ("1" if match[0] == "首" else None)
-        )
-        number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
-        bound = "max" if "zf" in groups else ""
+        number: int | None
+        if "ew" in groups:
+            number = ORDINALS.index(groups["ew"]) + 1
+        elif "fw" in groups:
+            number = int(NUMBER_WORDS[groups["fw"]])
+        else:  # 首 has no number
+            number = parse_whole(groups.get("zo") or groups.get("eo") or groups.get("zf") or "1")
+        bound = "max" if {"zf", "fw"} & groups.keys() else ""
         return (TextValue(Fraction(number), ORDINAL, bound), end) if number is not None else None
     return _number_of(kind, groups, match, plain)
 

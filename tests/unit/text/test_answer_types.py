@@ -71,6 +71,7 @@ def test_a_number_of_the_question_answers_nothing() -> None:
         ("What does the plan cost?", "Plan | 10.00", "The plan is for teams."),
         ("What does the plan cost?", "There is no charge for teams.", "It begins on 5 March."),
         ("专业版多少钱？", "专业版免费。", "此功能为专业版专享。"),
+        ("年费多少钱？", "首年免年费。", "请按时续费，以免停用。"),
         ("标准间多少钱一晚？", "- 标准间：268", "标准间可住三天。"),
         ("How much will I pay?", "A lost card is forty pounds.", "Lost cards are blocked."),
         ("How much are the yearly dues?", "They are forty pounds.", "They are paid by all."),

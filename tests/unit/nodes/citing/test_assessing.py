@@ -98,6 +98,7 @@ MOVED = "A visit may be moved until 48 hours before it begins. A visit rose from
 FINES = "首次迟到的，可扣除押金的20%；第二次迟到的，扣除比例为50%。"
 CHAIRS = "The teal chair: height 82 cm, weight 7 kg. The coral chair: height 90 cm, weight 9 kg."
 DRILLS = "电锯：保修期2年，退货期30天。电钻：保修期3年，退货期14天。"
+QUARTERS = "Profit was $5 million in the first three quarters and $2 million in the third quarter."
 NOTICE = "员工辞职，须提前3个月书面通知公司。"
 BIKES = (
     "A bike has one week of warranty with checks every day; lessons take place three times a week."
@@ -137,6 +138,10 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，环比下降3%。", QUARTER, False),
         ("前两季度收入是多少？", "前两季度营业收入为8.2亿元。", QUARTER, False),
         ("前两季度收入是多少？", "前两季度营业收入为15.9亿元。", QUARTER, True),
+        ("收入是多少？", "前两季度营业收入为8.2亿元，其中第二季度15.9亿元。", QUARTER, False),
+        ("收入是多少？", "前两季度营业收入为15.9亿元，其中第二季度8.2亿元。", QUARTER, True),
+        ("What was the profit of the third quarter?", "It was $5 million.", QUARTERS, False),
+        ("What was the profit of the third quarter?", "It was $2 million.", QUARTERS, True),
         ("For the teal chair, what is the weight?", "Weight: 7 kg.", CHAIRS, True),
         ("For the teal chair, what is the weight?", "Weight: 9 kg.", CHAIRS, False),
         ("电钻的保修期和退货期多长？", "保修期3年，退货期14天。", DRILLS, True),

@@ -112,6 +112,7 @@ def test_a_marker_in_a_table_stands_in_its_last_cell_and_none_behind_the_head() 
     ("name", "cell", "is_supported"),
     [
         ("收入（亿元）", "7.5", True),
+        ("**收入（亿元）**", "**7.5**", True),
         ("收入（亿元）", "5.7", False),
         ("收入（不含税）", "7.5亿元", True),
     ],
