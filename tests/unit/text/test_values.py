@@ -140,7 +140,7 @@ def test_bounds_are_told() -> None:
     ],
 )
 def test_a_time_ahead_is_told_from_the_first_of_several(text: str, number: int, unit: str) -> None:
-    assert [(value.number, value.unit) for value in values_of(text)] == [(number, unit)]
+    assert [(int(value.number), value.unit) for value in values_of(text)] == [(number, unit)]
     assert values_of("按季节") == []
 
 
