@@ -28,7 +28,7 @@ COMMANDS = {
     "serve": "serve",
     "worker": "serve",
     "mcp": "serve",
-    "keys": "upkeep",
+    "keys": "keys",
     "chunks": "documents",
     "structure": "documents",
     "searches": "search",

@@ -18,11 +18,11 @@ from sextant.server.mcp import server as mcp_server
 from sextant.server.observe.metrics import Metrics, observing
 from sextant.server.openai.routes import router as openai_router
 from sextant.server.openai.schemas import describe_failure
-from sextant.server.routes import documents, graphs, pages, query
+from sextant.server.routes import documents, graphs, observe, page, query
 from sextant.server.routing import require_guards
 
 _ROUTERS = (
-    pages.health_router,
+    observe.router,
     query.router,
     query.threads_router,
     openai_router,
@@ -30,7 +30,7 @@ _ROUTERS = (
     graphs.knowledge_router,
     documents.router,
     graphs.router,
-    pages.router,
+    page.router,
     mcp_server.router,
 )
 

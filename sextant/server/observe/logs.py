@@ -19,7 +19,8 @@ from structlog.typing import EventDict, WrappedLogger
 
 from sextant.domain.settings import Settings
 from sextant.server.connections import Middleware
-from sextant.server.observe.metrics import Metrics, request_span
+from sextant.server.observe.metrics import Metrics
+from sextant.server.observe.tracing import request_span
 from sextant.server.problems import CLIENT_LEFT
 
 _log = logging.getLogger("sextant.requests")
