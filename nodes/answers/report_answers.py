@@ -124,8 +124,8 @@ async def answer_from_reports(
     documents = {document_of(items[one.index]) for one in opened}
     if len(documents) == 1 and further:  # the beginning of one document tells less than its reports
         opened = []
-    told = "\n".join(one.finding for one in opened)
-    findings = [*opened, *(one for one in further if one.finding.rstrip(".。") not in told)]
+    beginnings = "\n".join(one.finding for one in opened)
+    findings = [*opened, *(one for one in further if one.finding.rstrip(".。") not in beginnings)]
     title = FOUND[language] if further else quotations.FOUND[language]
     is_of_one = not reports and len({document_of(items[one.index]) for one in findings}) == 1
     if not findings or not _speaks_of(findings, question):

@@ -252,7 +252,7 @@ def _has_words(cell: str, least: int) -> bool:
 def _with_unit(value: TextValue, unit: str) -> TextValue:
     if value.unit or not unit:
         return value
-    number = value.number / 100 if unit == "share" else value.number
+    number = value.number / 100 if unit == SHARE else value.number
     return TextValue(number, unit, value.bound, value.date)
 
 
@@ -317,5 +317,5 @@ def _with_unit_of(cell: str, name: str) -> str:
     unit, bare = _UNIT_OF_HEAD.search(name), numbers_in(cell)
     if not unit or not bare or any(one.unit for one in bare) or terms_of(cell):
         return cell
-    told = f"{cell}{' ' * unit[1].isascii()}{unit[1]}"
-    return cell if numbers_in(told) == bare else told
+    named = f"{cell}{' ' * unit[1].isascii()}{unit[1]}"
+    return cell if numbers_in(named) == bare else named
