@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from statistics import median
@@ -17,10 +17,8 @@ from sextant.ingestion.parsing.tables import SpannedCell
 
 # In sizes of letters.
 _LEAST_GAP = 0.3  # between columns, and between figures of two cells
-_NAMED_GAP = 0.18  # in front of a column whose name stands at its edge
 _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one height, at most
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
-APART = 1.3  # of the distance of lines of one cell: that of rows, where only space parts them
 _CROSSING = 0.1  # of the rows may cross a gap between columns
 _HEADER_FIGURES = 2  # rows of a header that hold numbers, at most
 _AMOUNT = re.compile(r"(?:[A-Z]{3}\s)?\d[\d.,\s]*(?:\s[^\W\d_]{1,3})?")  # 95 EUR, 3 kg, USD 5
@@ -97,12 +95,10 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
     """Return the table that the words of an area make; None where they do not stand in columns."""
     rows = rows_of_words(words)
     parts = [*map(segments, rows)]
-    names = {round(part[0].left) for part in parts[0][1:]}
-    parts = [[cut for part in row for cut in _cut_below(part, names)] for row in parts]
     several = [row for row in parts if len(row) > 1]
     usual = median(map(len, several)) if several else 0
     full = [row for row in several if len(row) >= usual / 2]
-    gaps = _column_gaps(full, names)
+    gaps = _column_gaps(full)
     if not gaps:
         return None
     made = [
@@ -112,16 +108,6 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
     left, right = min(word.left for word in words), max(word.right for word in words)
     edges = [left, *((low + high) / 2 for low, high in gaps), right]
     return _Structure(made, edges, levels).build()
-
-
-def _cut_below(part: list[PdfWord], columns: Container[int]) -> Iterator[list[PdfWord]]:
-    """Cut a segment where words follow a figure, however closely, at the edge of a name in the first row."""
-    first = 0
-    for at, (word, right) in enumerate(pairwise(part), 1):
-        if round(right.left) in columns and is_number(word.text):
-            yield part[first:at]
-            first = at
-    yield part[first:]
 
 
 def have_columns(rows: Sequence[Sequence[PdfWord]]) -> bool:
@@ -158,9 +144,7 @@ def segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
 Gap = tuple[float, float]
 
 
-def _column_gaps(
-    full: Sequence[Sequence[Sequence[PdfWord]]], names: Container[int] = ()
-) -> list[Gap]:
+def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
     """Return the gaps between columns: where hardly any of the rows has words."""
     if not full:
         return []
@@ -174,7 +158,7 @@ def _column_gaps(
         if covered <= allowed and since is None:
             since = x
         elif covered > allowed and since is not None:
-            if x - since >= (_NAMED_GAP if round(x) in names else _LEAST_GAP) * size:
+            if x - since >= _LEAST_GAP * size:
                 gaps.append((since, x))
             since = None
     return _supported(gaps, full)
@@ -261,7 +245,7 @@ class _Structure:
 
     def _rules_between(self, above: _Row, below: _Row) -> list[PdfBox]:
         low, high = below.base + 0.3 * below.size, above.base + 0.1 * above.size
-        return [one for one in self._levels if low < (one.bottom + one.top) / 2 < high]
+        return [one for one in self._levels if low < one.y < high]
 
     def _is_parted(self, above: _Row, below: _Row) -> bool:
         """Return whether a rule over most of the table parts two rows."""
@@ -338,20 +322,11 @@ class _Structure:
         if not shared or not is_text:
             return False
         # A line alone in one column under a row of several tells more of that row; in the first one it may begin a group.
-        if len(lower) == 1 and len(upper) > 1 and (0 not in lower or self._is_apart(group, at)):
+        if len(lower) == 1 and len(upper) > 1 and 0 not in lower:
             return True
         first = lower[0].text[0] if 0 in shared else ""
         begins = first.isupper() or first.isdigit()
         return not begins and all(self._wraps(upper[column], lower[column]) for column in shared)
-
-    def _is_apart(self, group: Sequence[int], at: int) -> bool:
-        """Return whether the rows around a group are much farther from it than row `at`, its next one."""
-        inner, *outer = (
-            self._rows[row - 1].base - self._rows[row].base
-            for row in (at, group[0], at + 1)
-            if self._body < row < len(self._rows)
-        )
-        return bool(outer) and min(outer) > APART * inner
 
     def _wraps(self, upper: AlignedCell, lower: AlignedCell) -> bool:
         """Return whether the first word of the lower cell had no room in the upper one."""

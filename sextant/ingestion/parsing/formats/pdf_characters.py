@@ -167,8 +167,7 @@ class Characters:
         return (
             above is not None
             and below is not None
-            and below.left <= (above.left + above.right) / 2 <= below.right
-            and below.bottom <= (above.bottom + above.top) / 2 <= below.top  # in upright text, too
+            and contains(below, above)  # in upright text, too
         )
 
     def base(self, index: int) -> float:

@@ -123,7 +123,7 @@ def _path_strokes(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
     if not raw.FPDFPageObj_GetBounds(path, *sides):
         return
     box = PdfBox(*(side.value for side in sides))
-    short, long = sorted((box.right - box.left, box.top - box.bottom))
+    short, long = sorted((box.width, box.height))
     if stroke.value and not _BAR < short <= long < _TICK:  # a box to be ticked is no cell
         yield from _edges(path)
     elif fill.value and not stroke.value and short <= _BAR and long > _SHORTEST:
@@ -160,7 +160,7 @@ def _share(box: PdfBox, frame: PdfBox) -> float:
     """Return how much of the frame a box takes."""
     width = min(box.right, frame.right) - max(box.left, frame.left)
     height = min(box.top, frame.top) - max(box.bottom, frame.bottom)
-    whole = (frame.right - frame.left) * (frame.top - frame.bottom)
+    whole = frame.width * frame.height
     return max(width, 0.0) * max(height, 0.0) / whole if whole > 0 else 0.0
 
 

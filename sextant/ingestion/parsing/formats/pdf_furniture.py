@@ -162,7 +162,7 @@ def _body(
 def _margins(items: Sequence[Item], frame: PdfBox) -> Iterator[_Margin]:
     """Yield the upper and the lower margin of a page."""
     lines = [item for item in items if isinstance(item, PdfLine)]
-    reach = _MARGIN * (frame.top - frame.bottom)
+    reach = _MARGIN * frame.height
     falling = sorted(lines, key=lambda line: -line.base)
     for ordered, is_inside in (
         (falling, lambda line: line.base > frame.top - reach),

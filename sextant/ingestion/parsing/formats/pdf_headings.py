@@ -80,7 +80,7 @@ class PageParagraph:
                 return "\n".join(line.text for line in self.lines)
             case LineKind.CODE:
                 left = min(line.box.left for line in self.lines)
-                widths = [(line.box.right - line.box.left) / len(line.text) for line in self.lines]
+                widths = [line.box.width / len(line.text) for line in self.lines]
                 letter = median(widths) or 1
                 indents = [round((line.box.left - left) / letter) for line in self.lines]
                 lines = zip(indents, self.lines, strict=True)
@@ -219,7 +219,7 @@ def _continues(
         return False
     if above.page != line.page or distance < 0:  # next page or column
         # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
-        is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
+        is_text = above.box.width > _LINE_OF_TEXT * size
         return (is_text or breaks_off) and not (is_large or ends_sentence(above.text))
     indented = line.box.left - above.box.left > _INDENT * size
     hanging = len(paragraph.lines) == 1 and starts_item(above.text)
@@ -230,7 +230,7 @@ def _breaks_off(above: PdfLine, line: PdfLine, right: float) -> bool:
     """Return whether a line ends in the middle of a word or of a sentence, however much room it leaves."""
     if ends_in_hyphen(above.text):
         return True
-    is_full = above.box.right - above.box.left > _FULL * (right - above.box.left)
+    is_full = above.box.width > _FULL * (right - above.box.left)
     goes_on = line.text[0].islower() or above.text.endswith(",")
     return is_full and goes_on and not ends_sentence(above.text)
 

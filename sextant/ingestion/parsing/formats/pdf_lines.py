@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from itertools import repeat
@@ -32,8 +31,6 @@ BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
 _RISE, _FALL, _REACH = 0.15, 0.08, 0.8
 SAME_ROW = 0.5  # of the size of letters: how far lines of one row stand from one height, at most
 COLUMN_LINES = 3  # at least, of a column of text
-_ALIGNED = 8  # at least, that begin at one place where a column could be
-_COLUMN_GAP = 0.8  # in sizes of letters: between columns, at least
 COLUMN_WIDTH = 18  # characters of its usual line, at least
 _EVEN = 0.7  # of the longest line: the usual one of a column of text
 _LETTERS = 0.6  # of its characters, at least
@@ -53,6 +50,26 @@ class PdfBox(NamedTuple):
     bottom: float
     right: float
     top: float
+
+    @property
+    def width(self) -> float:
+        """Return how wide it is."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """Return how high it is."""
+        return self.top - self.bottom
+
+    @property
+    def x(self) -> float:
+        """Return where its middle is between left and right."""
+        return (self.left + self.right) / 2
+
+    @property
+    def y(self) -> float:
+        """Return where its middle is between bottom and top."""
+        return (self.bottom + self.top) / 2
 
 
 class PdfWord(msgspec.Struct, frozen=True):
@@ -241,44 +258,6 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
     )
 
 
-def find_column_cuts(
-    pieces: Sequence[PdfLine], starts: Sequence[int], spans: Sequence[WordSpan]
-) -> dict[PdfLine, tuple[int, int, int]]:
-    """Find lines that run on into the next column of text, as the gap is narrow.
-
-    A column is where many full lines begin.
-
-    Args:
-        pieces: the lines of a page.
-        starts: the first character of each word of the page.
-        spans: their places.
-
-    Returns:
-        Of each such line its first word, the first one of the next column, and the one behind its last.
-    """
-    lines = defaultdict[int, list[PdfLine]](list)
-    for piece in pieces:
-        lines[round(piece.box.left)].append(piece)
-    begins = {left for left, column in lines.items() if len(column) >= _ALIGNED}
-    cuts = dict[PdfLine, tuple[int, int, int]]()
-    for piece in pieces if len(begins) > 1 else ():
-        if not piece.rightward or len(piece.text) < 2 * COLUMN_WIDTH:
-            continue
-        start, end = piece.runs[0].start, piece.runs[-1].end
-        first, last = bisect_left(starts, start), bisect_left(starts, end)
-        for at in range(bisect_left(starts, start + COLUMN_WIDTH), last):
-            is_gap = spans[at][0] - spans[at - 1][2] >= _COLUMN_GAP * piece.size
-            if is_gap and round(spans[at][0]) in begins:
-                cuts[piece] = (first, at, last)
-                break
-    whole = {left: [one for one in lines[left] if one not in cuts] for left in begins if cuts}
-    columns = {left for left, column in whole.items() if is_prose(column)}
-    is_needed = len(columns) > 1
-    return {
-        one: cut for one, cut in cuts.items() if is_needed and round(spans[cut[1]][0]) in columns
-    }
-
-
 def is_prose(column: Sequence[PdfLine]) -> bool:
     """Return whether lines are prose: full lines of words."""
     if len(column) < COLUMN_LINES:
@@ -286,7 +265,7 @@ def is_prose(column: Sequence[PdfLine]) -> bool:
     text = "".join(line.text for line in column)
     letters = sum(map(str.isalpha, text))
     chars = [one for line in column for one in repeat(width(line.text), len(line.text))]
-    widths = [line.box.right - line.box.left for line in column for _ in line.text]
+    widths = [line.box.width for line in column for _ in line.text]
     return (
         median(chars) >= COLUMN_WIDTH
         and median(widths) >= _EVEN * max(widths)
@@ -302,11 +281,14 @@ def unite(boxes: Iterable[PdfBox]) -> PdfBox:
 
 def contains(outer: PdfBox, inner: PdfBox) -> bool:
     """Return whether the middle of a box lies in another."""
-    x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
-    return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top
+    return outer.left <= inner.x <= outer.right and outer.bottom <= inner.y <= outer.top
 
 
-def overlap(one: PdfBox, other: PdfBox) -> bool:
-    """Return whether two boxes have a place in common, be it an edge."""
-    beside = one.left <= other.right and other.left <= one.right
-    return beside and one.bottom <= other.top and other.bottom <= one.top
+def overlap(one: PdfBox, other: PdfBox, reach: float = 0.0) -> bool:
+    """Return whether two boxes have a place in common, be it an edge, or are no farther apart than `reach`."""
+    return (
+        one.left - reach <= other.right
+        and other.left - reach <= one.right
+        and one.bottom - reach <= other.top
+        and other.bottom - reach <= one.top
+    )

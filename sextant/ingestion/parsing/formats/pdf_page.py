@@ -40,7 +40,6 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     TextRun,
     WordSpan,
     contains,
-    find_column_cuts,
     find_shift,
     find_shiftable,
     insert_fields,
@@ -162,13 +161,12 @@ class Page:
         is_kept = self._is_recognised  # OCR's text may lie beside its scan
         seen = [piece for piece in pieces if is_kept or words_of([piece])] or pieces
         self.unseen = " ".join(piece.text for piece in set(pieces).difference(seen))
-        pieces = [*self._cut_at_columns(plain, seen)]
         if self._is_recognised:
-            usual = usual_size(pieces)
-            pieces = [replace(piece, size=level_size(piece.size, usual)) for piece in pieces]
+            usual = usual_size(seen)
+            seen = [replace(piece, size=level_size(piece.size, usual)) for piece in seen]
         drawn = len(text) if self._drawn is None else self._drawn
-        lines = [line for line in pieces if line.runs[0].start < drawn]
-        fields = [line for line in pieces if line.runs[0].start >= drawn]
+        lines = [line for line in seen if line.runs[0].start < drawn]
+        fields = [line for line in seen if line.runs[0].start >= drawn]
         ticks = [self._tick(len(text) + at, *tick) for at, tick in enumerate(self._ticks)]
         fields = [
             one for one in fields if not any(contains(box, one.box) for _, box in self._ticks)
@@ -237,7 +235,7 @@ class Page:
 
     def _middle(self, index: int) -> tuple[float, float]:
         box = self._box(index)
-        return (box.left + box.right) / 2, (box.bottom + box.top) / 2
+        return box.x, box.y
 
     def _characters(self) -> str:
         count = self._text.count_chars()
@@ -287,8 +285,8 @@ class Page:
         """Return a box to be ticked as a line whose character follows those of the page."""
         word = Word(tick, self.number, *self._to_shares(box.left, box.top, box.right, box.bottom))
         runs = (TextRun(index, index + 1, tick, words=(word,)),)
-        size = box.top - box.bottom
-        return PdfLine(self.number, box, size, box.bottom + _DESCENT * size, runs)
+        base = box.bottom + _DESCENT * box.height
+        return PdfLine(self.number, box, box.height, base, runs)
 
     def _pieces(self, text: str, first: int, last: int) -> Iterator[PdfLine]:
         """Yield the parts of a line of PDFium, cut at gaps wider than those between words."""
@@ -309,16 +307,6 @@ class Page:
             return
         for begin, end in pairwise([first, *cuts, last]):
             yield self._piece(text, begin, end, *self._look_of_words(text, begin, end))
-
-    def _cut_at_columns(self, text: str, pieces: Sequence[PdfLine]) -> Iterator[PdfLine]:
-        """Yield the pieces, those cut that run on into the next column of text over a narrow gap."""
-        cuts = find_column_cuts(pieces, self._starts, self._spans)
-        for piece in pieces:
-            if piece not in cuts:
-                yield piece
-                continue
-            for first, last in pairwise(cuts[piece]):
-                yield self._piece(text, first, last, *self._look_of_words(text, first, last))
 
     def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
         """Return the letter whose look stands for some words, and that look."""

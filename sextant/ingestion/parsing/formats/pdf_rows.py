@@ -166,10 +166,10 @@ def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
     blocks, block_boxes = list[list[int]](), list[PdfBox]()
     for place, box in enumerate(boxes):
         last = boxes[place - 1]
-        line = min(last.top - last.bottom, box.top - box.bottom)
+        line = min(last.height, box.height)
         is_near = last.bottom - box.top <= _FAR * line
         # It goes on below the one before, or beside it.
-        if blocks and is_near and (box.bottom + box.top) / 2 <= last.top:
+        if blocks and is_near and box.y <= last.top:
             blocks[-1].append(place)
             block_boxes[-1] = unite((block_boxes[-1], box))
         else:
@@ -186,7 +186,7 @@ def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
         own = block_boxes[block]
         for other, box in enumerate(block_boxes):
             is_over = box.left < own.right and own.left < box.right
-            if is_over and (box.bottom + box.top) / 2 > own.top:
+            if is_over and box.y > own.top:
                 read(other)
         order.extend(blocks[block])
 

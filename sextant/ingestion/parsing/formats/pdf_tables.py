@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise, takewhile
+from itertools import pairwise, takewhile
 from math import isnan
 from operator import neg
 from statistics import median
@@ -18,7 +18,14 @@ from sextant.ingestion.parsing.formats.pdf_alignment import (
     is_figure,
     rows_of_words,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, PdfWord, contains, unite
+from sextant.ingestion.parsing.formats.pdf_lines import (
+    PdfBox,
+    PdfLine,
+    PdfWord,
+    contains,
+    overlap,
+    unite,
+)
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines, starts_item
@@ -104,7 +111,7 @@ def find_ruled_tables(
 ) -> list[PageTable]:
     """Return tables of at least two rows and columns whose cells are separated by ruled lines."""
     tables = list[PageTable]()
-    for grid in (part for group in _group_strokes(strokes) for part in _split(_grid(group))):
+    for grid in map(_grid, _group_strokes(strokes)):
         size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue
@@ -155,31 +162,12 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
     for upright in uprights:
         first = bisect_left(heights, upright.bottom - _TOUCH)
         last = bisect_right(heights, upright.top + _TOUCH)
-        met = {at for at in range(first, last) if _touches(upright, levels[at])}
+        met = {at for at in range(first, last) if overlap(upright, levels[at], _TOUCH)}
         separate = [group for group in groups if group[1].isdisjoint(met)]
         together = [group for group in groups if not group[1].isdisjoint(met)]
         members = [upright, *(one for group in together for one in group[0])]
         groups = [*separate, (members, met.union(*(group[1] for group in together)))]
     return [[*members, *(levels[at] for at in met)] for members, met in groups]
-
-
-def _split(grid: _Grid) -> list[_Grid]:
-    """Split a frame into tables below each other: something across the width lies between them, and their columns differ."""
-    bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
-    by_parts = groupby(range(len(bounds)), key=lambda row: len(bounds[row]) > 2)
-    parts = [[*rows] for is_parted, rows in by_parts if is_parted]
-    columns = [{at for row in rows for at in bounds[row]} for rows in parts]
-    are_alike = any(above <= below or below <= above for above, below in pairwise(columns))
-    if len(parts) < 2 or min(map(len, parts)) < 2 or are_alike:
-        return [grid]
-    return [
-        replace(
-            grid,
-            columns=[grid.columns[at] for at in sorted(own)],
-            rows=grid.rows[rows[0] : rows[-1] + 2],
-        )
-        for rows, own in zip(parts, columns, strict=True)
-    ]
 
 
 def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:
@@ -193,7 +181,7 @@ def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:
     ):
         if (
             lines
-            and _touches(lines[-1], stroke)
+            and overlap(lines[-1], stroke, _TOUCH)
             and _is_upright(unite((lines[-1], stroke))) is is_upright
         ):
             lines[-1] = unite((lines[-1], stroke))
@@ -203,38 +191,32 @@ def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:
 
 
 def _is_upright(stroke: PdfBox) -> bool:
-    return stroke.top - stroke.bottom > stroke.right - stroke.left
+    return stroke.height > stroke.width
 
 
 def _grid(strokes: Sequence[PdfBox]) -> _Grid:
     uprights = [stroke for stroke in strokes if _is_upright(stroke)]
     levels = [stroke for stroke in strokes if not _is_upright(stroke)]
-    columns = _merge_positions(
-        [
-            *((one.left + one.right) / 2 for one in uprights),
-            *_shared_ends(one.left for one in levels),
-            *_shared_ends(one.right for one in levels),
-        ]
+    columns = _edges(
+        [one.x for one in uprights],
+        [one.left for one in levels],
+        [one.right for one in levels],
     )
-    rows = _merge_positions(
-        [
-            *((one.bottom + one.top) / 2 for one in levels),
-            *_shared_ends(one.bottom for one in uprights),
-            *_shared_ends(one.top for one in uprights),
-        ]
+    rows = _edges(
+        [one.y for one in levels],
+        [one.bottom for one in uprights],
+        [one.top for one in uprights],
     )
-    rows.reverse()
-    return _Grid(columns, rows, uprights, levels)
+    return _Grid(columns, rows[::-1], uprights, levels)
 
 
-def _shared_ends(ends: Iterable[float]) -> list[float]:
-    """Return the outermost positions where several strokes end: the sides of a table without rules there."""
-    ordered = sorted(ends)
-    pairs = (ordered[:2], ordered[-2:])
-    return [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
-
-
-def _merge_positions(positions: Iterable[float]) -> list[float]:
+def _edges(rules: list[float], *ends: list[float]) -> list[float]:
+    """Return where rules stand, and the outermost positions where several rules across them end: sides without a rule."""
+    positions = [*rules]
+    for one in ends:
+        ordered = sorted(one)
+        pairs = (ordered[:2], ordered[-2:])
+        positions += [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
     edges: list[float] = []
     for position in sorted(positions):
         if not edges or position - edges[-1] > _TOUCH:
@@ -331,9 +313,7 @@ def _find_cell(grid: _Grid, x: float, y: float) -> tuple[int, int]:
 def _bounds(grid: _Grid, row: int) -> list[int]:
     """Return the columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
     middle = (grid.rows[row] + grid.rows[row + 1]) / 2
-    vertical = [
-        (one.left + one.right) / 2 for one in grid.uprights if one.bottom <= middle <= one.top
-    ]
+    vertical = [one.x for one in grid.uprights if one.bottom <= middle <= one.top]
     inner = range(1, len(grid.columns) - 1)
     return [
         0,
@@ -346,7 +326,7 @@ def _height(grid: _Grid, bounds: Sequence[Sequence[int]], row: int, sides: tuple
     """Return rows that a cell spans: down to the next rule below it, or to a row with other sides."""
     left, right = sides
     middle = (grid.columns[left] + grid.columns[right]) / 2
-    lying = [(one.bottom + one.top) / 2 for one in grid.levels if one.left <= middle <= one.right]
+    lying = [one.y for one in grid.levels if one.left <= middle <= one.right]
     height = 1
     while (
         row + height < len(bounds)
@@ -379,12 +359,3 @@ def _cell_texts(
         for where, text in parts.items():
             texts.setdefault(where, []).append(text.strip())
     return texts, words
-
-
-def _touches(a: PdfBox, b: PdfBox) -> bool:
-    return (
-        a.left - _TOUCH <= b.right
-        and b.left - _TOUCH <= a.right
-        and a.bottom - _TOUCH <= b.top
-        and b.bottom - _TOUCH <= a.top
-    )

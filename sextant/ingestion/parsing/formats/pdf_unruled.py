@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from sextant.ingestion.parsing.formats.pdf_alignment import (
-    APART,
     AlignedTable,
     align,
     is_figure,
@@ -61,7 +60,8 @@ class TableFinder:
             )
             for run in _runs(rows_of(ordered), self._has_cells):
                 members = frozenset(line for row in run for line in row)
-                if members in tried or (len(run) < _ROWS and not is_mixed):
+                full = sum(len(row) > 1 for row in run)
+                if members in tried or full < _ROWS - 1 or (len(run) < _ROWS and not is_mixed):
                     continue
                 tried.add(members)
                 if table := self._table(run, is_mixed=is_mixed):
@@ -73,7 +73,7 @@ class TableFinder:
         """Return the table that rows make, with the rows above them that name its columns."""
         box = unite(line.box for row in run for line in row)
         near = [] if is_mixed else _near(self._strokes, box, run[0][0].size)
-        rules = [one for one in near if one.right - one.left >= _WIDE * (box.right - box.left)]
+        rules = [one for one in near if one.width >= _WIDE * box.width]
         is_ruled = len(rules) >= _RULES
         # A quick check before words are aligned.
         cells_behind = [line for row in run for line in row[1:]]
@@ -128,7 +128,7 @@ class TableFinder:
             line
             for line in self._left
             if line.box.bottom > box.top - line.size / 2
-            and box.left - line.size < (line.box.left + line.box.right) / 2 < box.right + line.size
+            and box.left - line.size < line.box.x < box.right + line.size
         ]
         names, top = list[list[PdfLine]](), box.top
         for line in sorted(above, key=lambda line: line.base):
@@ -155,7 +155,7 @@ def _runs(
         above = (singles or run or [row])[-1]
         distance = above[0].base - row[0].base
         if run and not 0 < distance < _NEXT_ROW * max(row[0].size, above[0].size):
-            yield from _long_enough(run, singles)
+            yield run
             run, singles = [], []
         is_full = len(row) > 1 and not is_item(row)
         if is_full or (run and len(row) == 1 and has_cells(row[0])):
@@ -166,24 +166,9 @@ def _runs(
         elif run:
             singles.append(row)
             box = unite(line.box for each in run for line in each)
-            if row[0].box.right - row[0].box.left > _WIDE * (box.right - box.left):
-                yield from _long_enough(run, singles[:-1])
+            if row[0].box.width > _WIDE * box.width:
+                yield run
                 run, singles = [], []
-    yield from _long_enough(run, singles)
-
-
-def _long_enough(
-    run: list[list[PdfLine]], below: list[list[PdfLine]]
-) -> Iterator[list[list[PdfLine]]]:
-    """Yield a run of enough rows, with the second line of its last row if most of those above it have one, near to it."""
-    if sum(len(row) > 1 for row in run) < _ROWS - 1:
-        return
-    steps = [(upper[0].base - row[0].base, len(row) > 1) for upper, row in pairwise(run)]
-    within = max((step for step, is_row in steps if not is_row), default=0.0)
-    between = [step for step, is_row in steps if is_row]
-    are_apart = 2 * len(between) <= len(steps) + 1 and min(between, default=0.0) > APART * within
-    if below and are_apart and run[-1][0].base - below[0][0].base <= within + 0.5:
-        run = [*run, below[0]]
     yield run
 
 

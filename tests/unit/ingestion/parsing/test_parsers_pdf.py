@@ -537,21 +537,6 @@ class TestRowsAndColumns:
 
         assert prose(read([page])) == [" ".join(left), " ".join(right)]
 
-    def test_a_line_that_almost_touches_the_next_column_ends_there(self) -> None:
-        columns = [
-            [f"The {name} column of this page says {word} here." for word in "abcdefghi"]
-            for name in ("first", "middle", "last")
-        ]
-        columns[0][4] = "A line of the first column that is long ends here."
-        page = [
-            PdfText(left, 760 - 14 * row, text, 8)
-            for row, texts in enumerate(zip(*columns, strict=True))
-            for left, text in zip((40, 215, 390), texts, strict=True)
-        ]
-
-        read_back = " ".join(prose(read([page])))
-        assert read_back == " ".join(" ".join(column) for column in columns)
-
     def test_code_keeps_its_lines_and_its_indentation(self) -> None:
         code = [(72, "server:"), (96, "port: 8080"), (96, "limits:"), (120, "requests: 100")]
         page: list[Drawn] = [

@@ -51,39 +51,6 @@ def test_columns_of_figures_are_a_table_and_the_text_around_it_is_none() -> None
     )
 
 
-def test_where_only_space_parts_rows_a_second_line_is_of_the_row_above() -> None:
-    rows = [
-        ["Part", "Sold", "Price"],
-        ["K-1", "5", "$2.00"],
-        ["K-2", "7", "$3.50"],
-        ["K-3", "9", "$1.25"],
-    ]
-    said = [PdfText(70, 700 - 30 * at - 11, f"Pump for harbour {at}", 10) for at in (1, 2, 3)]
-    named = [[f"{row[0]} Pump for harbour {at}", *row[1:]] for at, row in enumerate(rows[1:], 1)]
-    assert read([*place(rows, pitch=30), *said])[0] == [[rows[0], *named]]
-
-    even = [PdfText(70, 700 - 30 * at - 15, f"Pump for harbour {at}", 10) for at in (1, 2, 3)]
-    assert read([*place(rows, pitch=30), *even])[0] != [[rows[0], *named]]
-
-
-def test_a_printed_worksheet_whose_words_touch_the_figures_before_them_is_a_table() -> None:
-    chiefs = [
-        ("Work", "Amount", "Chief", "State"),
-        ("Quay", "125,000", "Ann", "paid"),
-        ("Lamps", "8,200", "Bob", "open"),
-    ]
-    lefts = [(70, 160, 244, 320), (70, 202, 244, 320), (70, 213.3, 244, 320)]  # figures end at 241
-    assert read(_at(chiefs, lefts))[0] == [[list(row) for row in chiefs]]
-
-    counts = [
-        ("Place", "Price", "Sold", "Chief"),
-        ("North", "45.00", "3", "Kim"),
-        ("South", "15.50", "9", "Lee"),
-    ]
-    edges = [(70, 150, 220, 262), (70, 190, 253.4, 262), (70, 190, 253.4, 262)]
-    assert read(_at(counts, edges))[0] == [[list(row) for row in counts]]
-
-
 def _at(rows: Sequence[Sequence[str]], lefts: Sequence[Sequence[float]]) -> list[Drawn]:
     """Return the cells of rows at their left edges."""
     return [
@@ -342,20 +309,6 @@ def test_cells_drawn_line_by_line_are_put_together() -> None:
             ["Valve", "Closes the inlet", "95 EUR"],
         ]
     ]
-
-
-def test_two_ruled_tables_below_each_other_in_one_frame_are_two() -> None:
-    staff = [["Name", "Age", "City"], ["Ann", "31", "York"], ["Bob", "45", "Bath"]]
-    machines = [["Machine", "Price"], ["Lathe", "900"], ["Mill", "800"]]
-    page = [
-        *draw_ruled_table(72, 700, staff, 120),
-        PdfText(80, 620, "Prices of machines", 10),
-        *draw_ruled_table(72, 610, machines, 180),
-        Rule(72, 700, 72, 500),
-        Rule(432, 700, 432, 500),
-    ]
-
-    assert read(page) == ([staff, machines], ["Prices of machines"])
 
 
 def test_text_that_runs_on_beside_the_figures_of_a_chart_is_no_table() -> None:
