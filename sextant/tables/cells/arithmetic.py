@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
 from enum import StrEnum
 
@@ -178,30 +178,17 @@ def compute(operation: Operation, column: Column | None, rows: Sequence[int]) ->
     if not filled:
         return None
     units = {column.values[row].unit for row in filled}
-    if column.kind is ValueKind.NUMBER and len(units) == 1:
-        column = replace(column, unit=units.pop())
-        return _over_numbers(operation, column, filled, left_out)
-    if column.kind is ValueKind.DATE and operation in (Operation.MAX, Operation.MIN):
-        return _outermost(operation, column, filled, left_out)
-    return None
-
-
-def _over_numbers(
-    operation: Operation, column: Column, rows: Sequence[int], left_out: int
-) -> Result | None:
+    is_number = column.kind is ValueKind.NUMBER and len(units) == 1
     if operation in (Operation.MAX, Operation.MIN):
-        return _outermost(operation, column, rows, left_out)
-    added = total_of(column, rows)
-    if operation is Operation.SUM:
-        return Result(
-            operation, format_number(added, column), tuple(rows), added, left_out=left_out
-        )
+        is_computed = is_number or column.kind is ValueKind.DATE
+        return _outermost(operation, column, filled, left_out) if is_computed else None
+    if not is_number or operation not in (Operation.SUM, Operation.MEAN):
+        return None
+    number, rounded = total_of(column, filled), False
     if operation is Operation.MEAN:
-        mean, rounded = _quotient(added, len(rows))
-        return Result(
-            operation, format_number(mean, column), tuple(rows), mean, (), rounded, left_out
-        )
-    return None
+        number, rounded = _quotient(number, len(filled))
+    shown = _format_in_unit(number, units.pop())
+    return Result(operation, shown, tuple(filled), number, (), rounded, left_out)
 
 
 def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_out: int) -> Result:

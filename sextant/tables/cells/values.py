@@ -62,11 +62,12 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[,，'\s]")
+# A year, a month and perhaps a day; 2020.5 is a number.
 _DATES = (
-    re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?"),
-    re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?"),
-    re.compile(r"(\d{4})[-/](\d{1,2})"),
-    re.compile(r"(\d{4})年(\d{1,2})月"),
+    re.compile(
+        r"(\d{4})(?!\.\d+$)[-/.](\d{1,2})(?:[-/.](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?)?"
+    ),
+    re.compile(r"(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号]?)?"),
 )
 _MAX_UNIT_CHARS = 20
 # Numbers in a sentence: digits with an optional scale.
@@ -148,9 +149,9 @@ def _number(shown: str, text: str) -> CellValue | None:
 def _date(shown: str) -> date | None:
     for form in _DATES:
         if match := form.fullmatch(shown):
-            year, month, *day = map(int, match.groups())
+            year, month, day = (int(number or 1) for number in match.groups())
             try:
-                return date(year, month, *(day or [1]))
+                return date(year, month, day)
             except ValueError:
                 return None
     return None
@@ -158,9 +159,6 @@ def _date(shown: str) -> date | None:
 
 # A comma that must be decimal: before one or two digits, or after groups of three.
 _COMMA = re.compile(r"[^\w.,]*\d{1,3}(?:\.\d{3})+,\d+\D*|[^\w.,]*\d+,\d{1,2}(?!\d)[^\d.,]*")
-
-_POINT = re.compile(r"[^\w.,]*\d{1,3}(?:,\d{3})+\.\d+\D*|[^\w.,]*\d+\.\d{1,2}(?!\d)[^\d.,]*")
-
 _SWAP = str.maketrans(",.", ".,")
 
 
@@ -169,7 +167,7 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
     found = False
     for cell in cells:
         if "," in cell or "." in cell:
-            if _POINT.fullmatch(cell):
+            if _COMMA.fullmatch(cell.translate(_SWAP)):
                 return False
             found = found or _COMMA.fullmatch(cell) is not None
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -117,12 +117,9 @@ class Conditions:
         if self._dated:
             self._read_years("within|after|before|since|from|until|by|between NUMBER", filler)
             self._read_years("DATE to|and NUMBER", filler)
-            self._apply("between|from|within DATE to|and DATE", self._between_days, filler)
-            self._apply("DATE to DATE", self._between_days)
-            self._apply("after|before|since|from|until|by DATE", self._bound_days, filler)
+            self._apply("between|from|within? DATE to|and DATE", self._between_days, filler)
             self._apply("DATE after_behind|before_behind|since_behind", self._bound_days)
-            self._apply("within DATE", self._bound_days, filler)
-            self._apply("DATE", self._bound_days)
+            self._apply("after|before|since|from|until|by|within? DATE", self._bound_days, filler)
         self._apply("between NUMBER and|to NUMBER within_range?", self._between)
         self._apply("NUMBER and|to NUMBER within_range", self._between)
         self._apply("from? NUMBER to NUMBER", self._between)
@@ -216,26 +213,27 @@ class Conditions:
 
     def _between_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
         (first, end), (start, last) = (one.days for one in taken if one.days)
-        if taken[-2].kind == "and" and taken[0].kind == "within" and (start - end).days != 1:
-            return None  # "in 2014 and 2016" is no span, and no day is in both
-        return self._make(taken, *self._days(first, last))
+        # "In 2014 and 2016" is no span, and no day is in both.
+        is_span = taken[-2].kind != "and" or taken[0].kind in {"between", "from"}
+        is_within = taken[0].kind == "within" and (start - end).days == 1
+        return self._within_days(taken, first, last) if is_span or is_within else None
 
     def _bound_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
         """Return a condition on dates: "after 2023" is after its last day."""
         date = next(one for one in taken if one.days)
-        word = next((one for one in taken if one.kind in _SIDES), None)
-        first, last = date.days or (None, None)
-        if first is None or last is None or (len(taken) == 1 and date.text.isascii()):
+        side = next((_SIDES[one.kind] for one in taken if one.kind in _SIDES), None)
+        if date.days is None or (len(taken) == 1 and date.text.isascii()):
             return None  # "the 2024 budget"; in Chinese a date needs no other word: 2024年入职
-        if word is None:
-            return self._make(taken, *self._days(first, last))
-        side = _SIDES[word.kind]
+        first, last = date.days
+        if side is None:
+            return self._within_days(taken, first, last)
         day = last if side in {Comparison.MORE, Comparison.AT_MOST} else first
         return self._make(taken, Condition(self._dated[0].index, side, _ordinal(day)))
 
-    def _days(self, first: date, last: date) -> Iterator[Condition]:
-        yield Condition(self._dated[0].index, Comparison.AT_LEAST, _ordinal(first))
-        yield Condition(self._dated[0].index, Comparison.AT_MOST, _ordinal(last))
+    def _within_days(self, taken: list[QuestionToken], first: date, last: date) -> QuestionToken:
+        ends = ((Comparison.AT_LEAST, first), (Comparison.AT_MOST, last))
+        column = self._dated[0].index
+        return self._make(taken, *(Condition(column, side, _ordinal(day)) for side, day in ends))
 
     # Numbers.
 

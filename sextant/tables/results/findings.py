@@ -16,7 +16,9 @@ from sextant.tables.results.written import ComputedFinding, Writer
 from sextant.text.characters import plain_of
 
 # Names of a column with the date of its row.
-_OF_DAYS = re.compile(r"^(?:date|day|month|year)$|^(?:日期|年份?|月份?|年度|时间)$")
+_OF_DAYS = frozenset(
+    ["date", "day", "month", "year", "日期", "年", "年份", "月", "月份", "年度", "时间"]
+)
 _SENTENCE = re.compile(r"(?<=[?？])\s*")
 _MAX_COLUMNS = 20  # columns of numbers with statistics
 
@@ -107,4 +109,4 @@ def run_query(
 def _names(question: str, table: DataTable, condition: Condition) -> bool:
     """Return whether the question names the column of a condition; for words and dates it need not."""
     name = table.names[condition.column]
-    return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
+    return bool(condition.words or plain_of(name) in _OF_DAYS or names_column(question, name))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from sextant.tables.cells.arithmetic import (
     Operation,
@@ -22,13 +22,12 @@ from sextant.tables.cells.arithmetic import (
     total_of,
 )
 from sextant.tables.cells.table import Column, DataTable
-from sextant.tables.cells.values import ValueKind, read_value
+from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.query.statements import FinancialStatement
 from sextant.tables.results.wording import OF_DATES, FindingWording
 
 _MAX_LISTED = 10  # further rows are counted, not listed
-_ROW = re.compile(r"r(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,8 @@ class ComputedFinding:
     @property
     def row(self) -> int | None:
         """Return the row, from 0, that it cites; None for a column or the whole table."""
-        found = _ROW.match(self.place)
-        return int(found[1]) - 1 if found else None
+        row, is_cell, _ = self.place.removeprefix("r").partition("c")
+        return int(row) - 1 if row and is_cell else None
 
 
 class Writer:
@@ -77,7 +76,7 @@ class Writer:
         if query.operands and operation is not None:
             yield from self._of_operands(query.operands, operation)
         elif not rows:
-            yield ComputedFinding(self._words.text("none"), "", "0")
+            yield self._say("none", "", "0")
         elif query.group_by is not None:
             yield from self._groups(rows, query.group_by, column)
         elif query.order_by is not None and column is not None:
@@ -93,13 +92,26 @@ class Writer:
         self, rows: Sequence[int], column: Column, operation: Operation | None
     ) -> Iterator[ComputedFinding]:
         if operation is None:
-            yield from self._cells(rows, column.index)
-        elif operation is Operation.DISTINCT:
-            yield from self._distinct(rows, column.index)
-        elif operation is Operation.DIFFERENCE:
-            yield from self._difference(rows)
-        else:
-            yield from self._compute(rows, column, operation)
+            return self._cells(rows, column.index)
+        if operation is Operation.DISTINCT:
+            return self._distinct(rows, column.index)
+        if operation is Operation.DIFFERENCE:
+            return self._difference(rows)
+        return self._compute(rows, column, operation)
+
+    def _say(
+        self,
+        key: str,
+        place: str,
+        value: str,
+        *,
+        item: str = "",
+        listed: bool = False,
+        **words: Any,  # noqa: ANN401 - what the sentence names
+    ) -> ComputedFinding:
+        """Return the sentence `key` about a value, with the place that it cites."""
+        sentence = self._words.text(key, **{"value": value, **words})
+        return ComputedFinding(sentence, place, value, item, listed)
 
     # Rows.
 
@@ -109,16 +121,11 @@ class Writer:
             shown = self._table.rows[row][column].strip()
             named = shown if is_listed else self._words.name_in_question(row, one_of=len(rows))
             if shown and is_listed:
-                yield ComputedFinding(
-                    self._words.text("listed", row=named),
-                    _cell(row, column),
-                    shown,
-                    named,
-                    listed=True,
-                )
-            elif shown:
-                yield self._cell_finding(row, column, named, named)
-            yield from self._other_columns(row, named, self._query.select[1:])
+                place = _cell(row, column)
+                yield self._say("listed", place, shown, row=named, item=named, listed=True)
+            else:
+                yield from self._columns_of(row, [column], named, named)
+            yield from self._columns_of(row, self._query.select[1:], named)
         yield from self._more(len(rows))
 
     def _order_rows(
@@ -128,7 +135,8 @@ class Writer:
         if query.limit != 1 or query.offset:
             last = (query.limit or len(rows)) + query.offset
             found = in_order(order.operation, column, rows, last, only=query.offset > 0)
-            yield from (self._value(row, column) for row in found[: max(last, _MAX_LISTED)])
+            for row in found[: max(last, _MAX_LISTED)]:
+                yield self._value(row, column)
             return
         result = compute(order.operation, column, rows)
         if result is None:
@@ -137,52 +145,39 @@ class Writer:
         text = OF_DATES[order.operation] if is_date else order.operation
         for row in result.at[:_MAX_LISTED]:
             shown, named = column.values[row].text.strip(), self._words.name(row)
-            sentence = self._words.text(text, column=column.name, row=named, value=shown)
-            yield ComputedFinding(sentence, _cell(row, column.index), shown, self._words.label(row))
-            yield from self._other_columns(row, named, query.select)
+            place, label = _cell(row, column.index), self._words.label(row)
+            yield self._say(text, place, shown, item=label, column=column.name, row=named)
+            yield from self._columns_of(row, query.select, named)
         yield from self._more(len(result.at))
 
-    def _other_columns(
-        self, row: int, named: str, columns: Sequence[int]
+    def _columns_of(
+        self, row: int, columns: Sequence[int], named: str, item: str | None = None
     ) -> Iterator[ComputedFinding]:
-        """Yield further columns of a row."""
+        """Yield the filled cells of a row in some columns."""
+        item = self._words.label(row) if item is None else item
         for column in columns:
-            if self._table.rows[row][column].strip():
-                yield self._cell_finding(row, column, named, self._words.label(row))
-
-    def _cell_finding(
-        self, row: int, column: int, named: str, about: str, *, listed: bool = False
-    ) -> ComputedFinding:
-        shown = self._table.rows[row][column].strip()
-        sentence = self._words.text(
-            Operation.VALUE, row=named, column=self._table.name(column), value=shown
-        )
-        return ComputedFinding(sentence, _cell(row, column), shown, about, listed)
+            if shown := self._table.rows[row][column].strip():
+                name, place = self._table.name(column), _cell(row, column)
+                yield self._say(Operation.VALUE, place, shown, item=item, row=named, column=name)
 
     def _value(self, row: int, column: Column) -> ComputedFinding:
         """Return the value of a cell, as one of several."""
+        shown, place = self._table.rows[row][column.index].strip(), _cell(row, column.index)
         named, label = self._words.name(row), self._words.label(row)
-        return self._cell_finding(row, column.index, named, label, listed=True)
+        words = {"row": named, "column": column.name}
+        return self._say(Operation.VALUE, place, shown, item=label, listed=True, **words)
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         found, name = first_of_each(self._table, rows, column), self._table.name(column)
         for row in found[:_MAX_LISTED]:
             value = self._table.rows[row][column].strip()
-            yield ComputedFinding(
-                self._words.text("valued", column=name, value=value),
-                _cell(row, column),
-                value,
-                value,
-            )
+            yield self._say("valued", _cell(row, column), value, item=value, column=name)
         yield from self._more(len(found), name)
 
     def _more(self, found: int, column: str = "") -> Iterator[ComputedFinding]:
         if found > _MAX_LISTED:
-            count = found - _MAX_LISTED
-            text = self._words.text(
-                "more_values" if column else "more", of=count, count=count, column=column
-            )
-            yield ComputedFinding(text, "", str(count))
+            count, text = found - _MAX_LISTED, "more_values" if column else "more"
+            yield self._say(text, "", str(count), of=count, count=count, column=column)
 
     # Numbers.
 
@@ -193,28 +188,29 @@ class Writer:
         if result is None:
             return
         count, left = len(result.rows), result.left_out
-        sentence = self._words.text(
+        yield self._say(
             operation,
+            _whole(column),
+            result.shown,
             of=count,
             column=column.name,
-            value=result.shown,
             count=count,
             about=self._words.about(rounded=result.rounded),
             left_out=self._words.text("left_out", of=left, count=left) if left else "",
         )
-        yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown)
 
     def _count_rows(self, rows: Sequence[int], column: Column | None) -> ComputedFinding:
         """Return the number of rows, or of different values of a column."""
-        counted = rows if column is None else first_of_each(self._table, rows, column.index)
+        counted = self._each_once(rows, column)
         # If every matching row has a different value, the rows are counted.
         values = column is not None and (len(counted) < len(rows) or not self._query.where)
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
-        name, value = "" if column is None else column.name, str(len(counted))
-        sentence = self._words.text(
-            text, of=len(counted), value=value, column=name, count=len(rows)
-        )
-        return ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", value)
+        name, count = "" if column is None else column.name, len(counted)
+        return self._say(text, _whole(column), str(count), of=count, column=name, count=len(rows))
+
+    def _each_once(self, rows: Sequence[int], column: Column | None) -> Sequence[int]:
+        """Return the rows, or the first of each value of a column."""
+        return rows if column is None else first_of_each(self._table, rows, column.index)
 
     def _difference(self, rows: Sequence[int]) -> Iterator[ComputedFinding]:
         """Yield how far two rows, or two columns of one row, are apart; nothing without numbers of one unit."""
@@ -230,22 +226,10 @@ class Writer:
         ):
             return
         shown = format_number(difference(*values), first)
-        pairs = self._words.join(
-            self._words.text(
-                "pair",
-                row=one.name if across else self._words.name(row),
-                value=one.values[row].text.strip(),
-            )
-            for row, one in cells
-        )
-        sentence = self._words.text(
-            "columns_apart" if across else Operation.DIFFERENCE,
-            row=self._words.name(rows[0]),
-            column=first.name,
-            value=shown,
-            cells=pairs,
-        )
-        yield ComputedFinding(sentence, f"c{first.index + 1}", shown)
+        names = [one.name if across else self._words.name(row) for row, one in cells]
+        text = "columns_apart" if across else Operation.DIFFERENCE
+        row, pairs = self._words.name(rows[0]), self._pairs(names, values)
+        yield self._say(text, _whole(first), shown, row=row, column=first.name, cells=pairs)
         yield from (self._value(row, one) for row, one in cells)
 
     def _of_operands(
@@ -263,23 +247,24 @@ class Writer:
             statement.column_of(cell) if is_row else self._table.rows[cell[0]][0].strip()
             for cell in operands
         ]
-        label = (
-            self._table.rows[operands[0][0]][0].strip()
-            if is_row
-            else statement.title(operands[0][1])
-        )
-        pairs = [
-            self._words.text("pair", row=name, value=value.text.strip())
-            for name, value in zip(called, values, strict=True)
-        ]
-        sentence = self._words.text(
+        row, column = operands[0]
+        label = self._table.rows[row][0].strip() if is_row else statement.title(column)
+        yield self._say(
             f"cells_{operation}",
+            f"c{column + 1}",
+            shown,
+            item=label if is_row else "",
             row=label,
-            value=shown,
             about=self._words.about(rounded=rounded),
-            cells=self._words.join(pairs),
+            cells=self._pairs(called, values),
         )
-        yield ComputedFinding(sentence, f"c{operands[0][1] + 1}", shown, label if is_row else "")
+
+    def _pairs(self, names: Sequence[str], values: Sequence[CellValue]) -> str:
+        """Return the cells that a result was computed from, each with its name."""
+        pairs = zip(names, values, strict=True)
+        return self._words.join(
+            self._words.text("pair", row=name, value=value.text.strip()) for name, value in pairs
+        )
 
     def _share(self, rows: Sequence[int], column: Column | None) -> Iterator[ComputedFinding]:
         """Yield the share of rows in all rows or in the sum of a column; nothing if a number is negative."""
@@ -296,15 +281,15 @@ class Writer:
         if whole <= 0:
             return
         share, rounded = percentage(part, whole)
-        sentence = self._words.text(
+        yield self._say(
             "share_of_rows" if column is None else Operation.SHARE,
+            _whole(column),
+            share,
             column="" if column is None else column.name,
             part=shown[0],
-            value=shown[1],
+            whole=shown[1],
             about=self._words.about(rounded=rounded),
-            share=share,
         )
-        yield ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", share)
 
     # Groups.
 
@@ -314,16 +299,10 @@ class Writer:
         """Yield the result for each value of a column, or the values with the largest or smallest result."""
         query, groups = self._query, group_rows(self._table, rows, group)
         if query.aggregate is Operation.COUNT:
+            text, of = ("grouped_rows", "") if column is None else ("grouped_count", column.name)
             for name, members in list(groups.items())[:_MAX_LISTED]:
-                counted = (
-                    members if column is None else first_of_each(self._table, members, column.index)
-                )
-                text = "grouped_rows" if column is None else "grouped_count"
-                of = "" if column is None else column.name
-                sentence = self._words.text(
-                    text, of=len(counted), row=name, value=len(counted), column=of
-                )
-                yield ComputedFinding(sentence, f"c{group + 1}", str(len(counted)), name)
+                count, place = len(self._each_once(members, column)), f"c{group + 1}"
+                yield self._say(text, place, str(count), item=name, of=count, row=name, column=of)
             yield from self._more(len(groups), self._table.name(group))
             return
         if column is None or query.aggregate is None:
@@ -332,45 +311,38 @@ class Writer:
             (name, compute(query.aggregate, column, members)) for name, members in groups.items()
         )
         results = [(name, result) for name, result in found if result]
+        text, overall = "grouped", ""
         if query.order_by is not None:
-            yield from self._outermost_groups(results, column, group, query.order_by)
-            return
+            numbers = [result.number for _, result in results if result.number is not None]
+            best = (max if query.order_by.descending else min)(numbers, default=None)
+            results = [one for one in results if one[1].number == best]
+            text, overall = "overall", self._words.operations[query.order_by.operation]
         for name, result in results[:_MAX_LISTED]:
-            shown, reference = result.shown, f"c{column.index + 1}"
-            if result.at:
-                reference = _cell(result.at[0], column.index)
-                words = (
-                    one.index
-                    for one in self._columns
-                    if one.kind is ValueKind.TEXT and one.index != group
-                )
-                label = next((self._table.rows[result.at[0]][at].strip() for at in words), "")
-                shown = f"{shown} ({label})" if label else shown
-            operation = self._words.operations[result.operation]
-            text = "grouped_most" if result.at else "grouped"
-            sentence = self._words.text(
-                text, row=name, operation=operation, column=column.name, value=shown
+            yield self._say(
+                "grouped_most" if result.at else text,
+                _cell(result.at[0], column.index) if result.at else _whole(column),
+                result.shown,
+                item=name,
+                row=name,
+                operation=self._words.operations[result.operation],
+                column=column.name,
+                label=self._label_beside(result, group),
+                subject=self._table.name(group),
+                overall=overall,
             )
-            yield ComputedFinding(sentence, reference, result.shown, name)
         yield from self._more(len(results))
 
-    def _outermost_groups(
-        self, results: Sequence[tuple[str, Result]], column: Column, group: int, order: Order
-    ) -> Iterator[ComputedFinding]:
-        numbers = [result.number for _, result in results if result.number is not None]
-        best = (max if order.descending else min)(numbers, default=None)
-        for name, result in results:
-            if result.number == best:
-                sentence = self._words.text(
-                    "overall",
-                    subject=self._table.name(group),
-                    overall=self._words.operations[order.operation],
-                    row=name,
-                    value=result.shown,
-                    column=column.name,
-                    operation=self._words.operations[result.operation],
-                )
-                yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown, name)
+    def _label_beside(self, result: Result, group: int) -> str:
+        """Return the name, in brackets, of the row with the largest or smallest value of a group."""
+        words = [one.index for one in self._columns if one.kind is ValueKind.TEXT]
+        row = next((self._table.rows[at] for at in result.at), None)
+        label = next((row[at].strip() for at in words if row and at != group), "")
+        return f" ({label})" if label else ""
+
+
+def _whole(column: Column | None) -> str:
+    """Return the reference to a column; to the table for none."""
+    return "" if column is None else f"c{column.index + 1}"
 
 
 def _cell(row: int, column: int) -> str:
