@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_kinds import (
+from sextant.tables.query.columns import (
     counts_things,
+    find_unit,
     is_amount,
     is_code,
     is_surely_amount,
@@ -23,8 +24,7 @@ from sextant.tables.query.parts import (
     read_count,
 )
 from sextant.tables.query.query import Order, TableQuery
-from sextant.tables.query.tokens import COLUMN, HARMLESS, NUMBER, WORD, QuestionToken, match_at
-from sextant.tables.query.units import find_unit
+from sextant.tables.query.tokens import COLUMN, HARMLESS, NUMBER, QuestionToken, match_at
 
 _RANKS = (
     "before_behind NUMBER",
@@ -191,8 +191,6 @@ class QueryChooser(QuestionParts):
         one, subject, where = self._columns[column], self.subject, self.where
         dates = [at for at in self._named_of(ValueKind.DATE) if at not in self.bound]
         if column not in dates:
-            if self._counts_rows(column):
-                return None
             subject = next(iter(dates), subject)  # "which year"
         if subject is not None and self._is_named_later(subject, end):
             subject = next(iter(self.words), subject)
@@ -223,17 +221,6 @@ class QueryChooser(QuestionParts):
             group = None  # there is no mean of one row
         subject = group if group is not None else subject
         return TableQuery((column,), over, self.where, group, subject=subject)
-
-    def _counts_rows(self, column: int) -> bool:
-        """Return whether "the most employees" asks for the number of rows, and not for the largest value of a column."""
-        most = next((at for at, one in enumerate(self.tokens) if one.sense == "most"), None)
-        if most is None:
-            return False
-        near = self.tokens[max(most - 1, 0) : most + 2]
-        nouns = {one.text for one in near if one.kind in {WORD, "filler", "measure"}}
-        persons = any(one[-1] in "s人员工" or one in {"people", "staff"} for one in nouns)
-        others = len([at for at in dict.fromkeys(self.named) if at in self.words]) > 1
-        return column in self.bound or (column not in self.named and (others or persons))
 
     def _is_named_later(self, column: int, end: Operation) -> bool:
         """Return whether a column is first named in a clause after the one that asks for the most or least."""

@@ -11,7 +11,7 @@ from functools import partial
 from sextant.tables.cells.arithmetic import Comparison, Condition
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_kinds import find_by_kind, is_code
+from sextant.tables.query.columns import convert_to_column, find_by_kind, find_unit, is_code
 from sextant.tables.query.linker import Linker, is_list, names_column, plain_name
 from sextant.tables.query.tokens import (
     COLUMN,
@@ -25,7 +25,6 @@ from sextant.tables.query.tokens import (
     match_at,
     read_year,
 )
-from sextant.tables.query.units import convert_to_column, find_unit
 from sextant.text.characters import find_whole
 
 CONDITION, COMPARED = "CONDITION", "COMPARED"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise, product
 
 from sextant.tables.cells.table import Column, DataTable, find_tick
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_kinds import find_by_kind, find_related
+from sextant.tables.query.columns import find_by_kind, find_other_currencies, find_related
 from sextant.tables.query.tokens import (
     COLUMN,
     MAX_NAME_CHARS,
@@ -22,7 +23,6 @@ from sextant.tables.query.tokens import (
     collect_kinds,
     match_at,
 )
-from sextant.tables.query.units import find_other_currencies
 from sextant.text.analysis import marks_in
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of, simplify
 from sextant.text.segmenter import words_of
@@ -193,19 +193,13 @@ class Linker:
         "Which region had the highest revenue in the second half?" names "Second half Revenue".
         """
         free = self._parsed.free
-        candidates = [
-            (len(words), index, spans)
-            for name, index in names
-            if len(words := name.split()) > 1
-            and len(spans := [span for one in words if (span := find_whole(free, one))])
-            == len(words)
-        ]
-        most = max((count for count, *_ in candidates), default=0)
-        chosen = [one for one in candidates if one[0] == most]
+        spans = {at: [find_whole(free, word) for word in name.split()] for name, at in names}
+        whole = {at: found for at, found in spans.items() if len(found) > 1 and all(found)}
+        most = max(map(len, whole.values()), default=0)
+        chosen = [at for at, found in whole.items() if len(found) == most]
         if len(chosen) == 1:
-            _, index, spans = chosen[0]
-            for span in dict.fromkeys(spans):
-                self._parsed.link(COLUMN, *span, index)
+            for span in dict.fromkeys(filter(None, whole[chosen[0]])):
+                self._parsed.link(COLUMN, *span, chosen[0])
 
     def _link_part(self, names: Sequence[tuple[str, int]]) -> None:
         """Link the one column that shares the longest part with the question: 季度销量 for 销量, `unit price` for `price`."""
@@ -252,15 +246,13 @@ def _common(name: str, text: str) -> str:
     """Return the longest part of a name that is in the text: a Latin word, or at least two ideographs."""
     found = ""
     for part in _PARTS.findall(name) if len(name) <= MAX_NAME_CHARS else ():
-        if not has_cjk(part):
-            found = max(found, part if find_whole(text, part) else "", key=len)
-            continue
-        for length in range(min(len(part), len(name) - 1), max(len(found), 1), -1):
-            starts = range(len(part) - length + 1)
-            cuts = (part[start : start + length] for start in starts)
-            found = next(filter(text.__contains__, cuts), found)
-            if len(found) == length:
-                break
+        if has_cjk(part):
+            match = SequenceMatcher(None, part, text, autojunk=False).find_longest_match()
+            shared = part[match.a : match.a + match.size][: len(name) - 1]
+            shared = shared if len(shared) > 1 else ""
+        else:
+            shared = part if find_whole(text, part) else ""
+        found = max(found, shared, key=len)
     return found
 
 

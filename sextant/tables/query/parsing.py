@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.chooser import QueryChooser
-from sextant.tables.query.column_kinds import read_kinds
+from sextant.tables.query.columns import read_kinds
 from sextant.tables.query.conditions import CONDITION, Conditions
 from sextant.tables.query.linker import Linker, is_list, plain_name
 from sextant.tables.query.query import TableQuery
@@ -23,6 +23,7 @@ from sextant.tables.query.tokens import (
     COLUMN,
     HARMLESS,
     MAX_QUESTION_CHARS,
+    NAME_WORDS,
     NUMBER,
     VALUE,
     WORD,
@@ -99,8 +100,6 @@ _MAX_CAPTION_CHARS = 200  # a longer caption is a text, whose words do not descr
 _NEARLY_ALL = 0.9  # a word in this share of the rows is in all of them ("Store 1", "Store 2")
 _MIN_NOUN_CHARS = 4
 _NAMES = frozenset({COLUMN, VALUE, CONDITION})
-_WORDS = re.compile(r"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[^\W\da-z_]+")
-_ENDS = re.compile(r"[?;]")
 _CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b")
 
 
@@ -122,7 +121,7 @@ class LeftoverWords:
         of_words = [one.name for one in table.columns if one.index in chooser.words]
         # Names of other columns of numbers do not explain a word.
         self._above = plain_of(" ".join([caption, *(one.name for one in self._used), *of_words]))
-        self._known = {stem(word) for word in _WORDS.findall(self._above)}
+        self._known = {stem(word) for word in NAME_WORDS.findall(self._above)}
 
     def exist_for(self, query: TableQuery) -> bool:
         """Return whether there is a word that nothing explains, or a named column without a part in the query."""
@@ -147,7 +146,7 @@ class LeftoverWords:
         words = {one.text for one in self._chooser.tokens if one.kind not in _NAMES}
         names = {one for one in _CAPITALISED.findall(self._question) if one.lower() in words}
         rows = [" ".join(row) for row in self._table.rows]
-        return any(re.search(rf"\b{name}\b", row) for name in names for row in rows)
+        return any(find_whole(row, name) for name in names for row in rows)
 
     def _distinguishes_rows(self, token: QuestionToken) -> bool:
         """Return whether a harmless word is in some rows of this table, which it may select: oak table, oak chair."""
@@ -201,7 +200,7 @@ def _cut_clauses(tokens: Sequence[QuestionToken], text: str) -> list[list[Questi
         is_joined = one.kind == "and" and any(
             other.kind in _ASKING for other in tokens[at + 1 : at + 3]
         )
-        if one.kind == "comma" or is_joined or _ENDS.search(text[last : one.start]):
+        if one.kind == "comma" or is_joined or not {"?", ";"}.isdisjoint(text[last : one.start]):
             clauses.append([])
         clauses[-1].append(one)
         last = one.end

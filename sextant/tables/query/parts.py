@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_kinds import find_by_kind, is_code, read_kinds
+from sextant.tables.query.columns import find_by_kind, is_code, read_kinds
 from sextant.tables.query.conditions import CONDITION, Conditions
 from sextant.tables.query.linker import Linker, names_column
-from sextant.tables.query.tokens import COLUMN, HARMLESS, VALUE, WORD, QuestionToken, match_at
+from sextant.tables.query.tokens import (
+    COLUMN,
+    HARMLESS,
+    NAME_WORDS,
+    VALUE,
+    WORD,
+    QuestionToken,
+    match_at,
+)
 from sextant.text.characters import plain_of
 from sextant.text.word_forms import stem
 
@@ -23,7 +30,6 @@ _OPERATIONS = {
     "min": Operation.MIN,
     "count": Operation.COUNT,
 }
-_TITLE_WORD = re.compile(r"[^\W\d_]+")
 EXTREMES = (Operation.MAX, Operation.MIN)
 # Kinds of several tokens together, matched in this order.
 _JOINED_KINDS = {
@@ -48,7 +54,7 @@ class QuestionParts:
     ) -> None:
         self._table, self._columns, self._text = table, table.columns, text
         self.where = tuple(conditions.found)
-        self.title = {stem(word) for word in _TITLE_WORD.findall(plain_of(about))}
+        self.title = {stem(word) for word in NAME_WORDS.findall(plain_of(about))}
         self._positions = conditions.named
         self.named = [at for _, at in conditions.named]
         both = ({one.column, one.other} for one in self.where)

@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from sextant.tables.query.units import find_currencies
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.number_words import parse_any_number
 from sextant.text.segmenter import words_of
-from sextant.text.units import DATE, ORDINAL, UNIT_PATTERN, TextValue
+from sextant.text.units import DATE, ORDINAL, UNIT_FORMS, UNIT_PATTERN, UNITS, TextValue
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import Lexicon
 
@@ -21,7 +20,11 @@ COLUMNS = Lexicon(__package__, "columns.txt", plurals=True)
 """What the names of columns say about their numbers."""
 COLUMN, VALUE, NUMBER, DAY, WORD = "COLUMN", "VALUE", "NUMBER", "DATE", "WORD"
 """The kinds of tokens that are in no list."""
+NAME_WORDS = re.compile(r"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[^\W\da-z_]+")
+"""The words and numbers of a name."""
 _PIECE = re.compile(rf"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[{IDEOGRAPHS}]+|[^\w\s\0]|\w")
+_CURRENCIES = [(form, unit) for form, unit in UNIT_FORMS if UNITS[unit][0].isupper()]
+_CURRENCY = re.compile("|".join(f"({form})" for form, _ in _CURRENCIES))
 _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 MAX_QUESTION_CHARS = 1_000
 MAX_NAME_CHARS = 60  # of a column's name; a header cell may be a page of text
@@ -146,6 +149,18 @@ def collect_kinds(text: str, *, whole: bool = False) -> set[str]:
 def _words(text: str) -> Iterator[QuestionToken]:
     for (start, end), [(kind, sense), *_] in WORDS.find(text):
         yield QuestionToken(kind, start, end, text[start:end], sense)
+
+
+def find_currencies(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield the spans of currencies in a text, with the currency; 元 may also be part of another word (单元)."""
+    for match in _CURRENCY.finditer(text):
+        ahead, behind = text[: match.start()][-1:], text[match.end() :][:1]
+        is_part = match[0].isascii() and any(
+            at.isascii() and at.isalpha() for at in (ahead, behind)
+        )
+        is_amount = ahead.isdigit() or ahead in {*"万亿千百少几"}
+        if (match[0] != "元" or is_amount) and not (match[0][0].isalpha() and is_part):
+            yield match.span(), _CURRENCIES[(match.lastindex or 1) - 1][1]
 
 
 def _values(text: str, year: int | None) -> Iterator[QuestionToken]:

@@ -1,6 +1,7 @@
-"""Kinds of columns (amounts, prices, codes; `columns.txt`) and words related to their names (sold, Sales).
+"""Columns of tables: their kinds (amounts, prices, codes), words related to their names (sold, Sales), and units.
 
-`related_words.txt` lists related words without a common stem.
+`columns.txt` lists the kinds, `related_words.txt` related words without a common stem. A number in a question is converted
+to the unit of a column: 100 EUR, 500 MB, 450万元.
 """
 
 from __future__ import annotations
@@ -8,14 +9,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
 from importlib.resources import files
 from itertools import pairwise
 
 from sextant.tables.cells.table import Column
-from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.tokens import COLUMNS, MAX_NAME_CHARS, WORDS
+from sextant.tables.cells.values import SCALE, ValueKind, numbers_in
+from sextant.tables.query.tokens import COLUMNS, MAX_NAME_CHARS, WORDS, find_currencies
 from sextant.text.characters import plain_of
+from sextant.text.number_words import SCALES
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.units import COUNT, SHARE, TIMES, UNITS, TextValue, unit_of_heading
 from sextant.text.word_forms import stem
 
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
@@ -129,3 +133,49 @@ def counts_things(column: Column) -> bool:
     name = plain_of(column.name).partition("(")[0].strip()
     is_plural = name.endswith("s") and not name.endswith("ss")
     return is_surely_amount(column) or (is_amount(column) and is_plural)
+
+
+# The scale of a column, in brackets after its name: 销售额（万元）.
+_SCALED = re.compile(rf"(?<=[(（\[【])([^)）\]】\d]{{0,20}}?)({SCALE})")
+
+
+def find_unit(column: Column) -> str:
+    """Return the unit of a column, by its name or its cells; "" if it is unknown."""
+    named = unit_of_heading(_SCALED.sub(r"\1", plain_of(column.name[:MAX_NAME_CHARS])))
+    written = plain_of("".join(column.unit or ()))
+    return named or (unit_of_heading(f"({written})") if written else "")
+
+
+def find_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
+    """Return the columns in another currency than the question names.
+
+    "The average price in euros" says nothing of `Price (CNY)`.
+    """
+    named = {unit for _, unit in find_currencies(text)}
+    counted = {one.index: find_unit(one) for one in columns if one.kind is ValueKind.NUMBER}
+    other = {at: unit for at, unit in counted.items() if named and unit not in named}
+    return {at for at, unit in other.items() if unit in UNITS and UNITS[unit][0].isupper()}
+
+
+def convert_to_column(column: Column, amount: TextValue | None, written: str) -> Decimal | None:
+    """Return a number in the unit of a column: 450 for 450万元 in a column of 万元; None for another unit.
+
+    Args:
+        column: a column of numbers.
+        amount: the number; None for zero.
+        written: the number as the question has it.
+    """
+    if amount is None:
+        return Decimal(0)
+    if column.unit is None:
+        return None
+    stated, counted = amount.unit if amount.unit != COUNT else "", find_unit(column)
+    if stated != counted and stated and (counted or stated in {SHARE, TIMES, "point"}):
+        return None
+    number = Decimal(amount.number.numerator) / Decimal(amount.number.denominator)
+    if stated == SHARE:
+        return number * 100
+    scale = _SCALED.search(plain_of(column.name))
+    if scale is None or not (stated or any(map(written.__contains__, SCALES))):
+        return number
+    return (number / numbers_in(f"1{scale[2]}")[0]).normalize()
