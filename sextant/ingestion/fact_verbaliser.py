@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
 from sextant.domain.errors import DocumentNotFound, FileRejected, Superseded, describe_reason
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.domain.warnings import CodedWarning, WarningCode, names
+from sextant.domain.warnings import CodedWarning, WarningCode, names, word_warnings
 from sextant.ingestion.fact_passages import Fact, FactPassage, Subject, document_of, passages_of
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import runs_of
@@ -44,16 +44,23 @@ _OVERTAKEN = (Superseded, DocumentNotFound)
 
 
 @dataclass(slots=True)
-class FactsReport:
-    """The numbers of documents, of unchanged ones among them, and of passages.
+class StoredDocuments:
+    """The numbers of stored documents, of unchanged ones among them, and of passages.
 
-    `warnings` name entities whose passages cannot be stored, with the reason.
+    Attributes:
+        warnings: what could not be stored or updated, in sentences; `coded_warnings`: the same as data.
     """
 
     documents: int = 0
     unchanged: int = 0
     chunks: int = 0
-    warnings: list[CodedWarning] = field(default_factory=list[CodedWarning])
+    warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
+
+    def warn(self, warnings: Iterable[CodedWarning]) -> None:
+        """Add warnings, and their sentences."""
+        self.coded_warnings = (*self.coded_warnings, *warnings)
+        self.warnings = word_warnings(self.coded_warnings, "en")
 
 
 class EntityFacts(NamedTuple):
@@ -90,11 +97,6 @@ class StoredFacts(NamedTuple):
     document: UUID | None
     unchanged: bool
 
-    @property
-    def id(self) -> UUID:
-        """Return the entity's id."""
-        return self.facts.id
-
 
 class FactVerbaliser:
     """Write the facts of a knowledge base's entities as passages."""
@@ -112,10 +114,9 @@ class FactVerbaliser:
         self._ingestor = ingestor
 
     async def verbalise(
-        self, subjects: Sequence[UUID], on_done: Callable[[int], None]
-    ) -> FactsReport:
-        """Update the passages of entities; `on_done` is called with the number of entities done."""
-        report = FactsReport()
+        self, subjects: Sequence[UUID], report: StoredDocuments, on_done: Callable[[int], None]
+    ) -> None:
+        """Update the passages of entities, and the report; `on_done` is called with the number of entities done."""
         for start in range(0, len(subjects), _BATCH):
             ids = subjects[start : start + _BATCH]
             async with self._record.reading(self._scope) as graph:
@@ -126,9 +127,8 @@ class FactVerbaliser:
             for some in runs_of(there, lambda one: one.degree, 20_000):
                 await self._verbalise([one.id for one in some], report)
             on_done(start + len(ids))
-        return report
 
-    async def _verbalise(self, ids: Sequence[UUID], report: FactsReport) -> None:
+    async def _verbalise(self, ids: Sequence[UUID], report: StoredDocuments) -> None:
         """Update the passages of entities, and again of those that another import changes meanwhile."""
         for _ in range(10):  # attempts
             async with self._record.reading(self._scope) as graph:
@@ -137,10 +137,8 @@ class FactVerbaliser:
             if not left:
                 return
             ids = [one.id for one in left]
-        report.warnings += [
-            CodedWarning(WarningCode.FACTS_CHANGING, {"entity": names([one.subject.name])})
-            for one in left
-        ]
+        changing = [{"entity": names([one.subject.name])} for one in left]
+        report.warn(CodedWarning(WarningCode.FACTS_CHANGING, entity) for entity in changing)
 
     async def _read(self, graph: GraphTransaction, ids: Collection[UUID]) -> list[EntityFacts]:
         self._upkeep.found(graph.scope_id)
@@ -182,7 +180,7 @@ class FactVerbaliser:
         return names
 
     async def _store(
-        self, entities: Sequence[EntityFacts], report: FactsReport
+        self, entities: Sequence[EntityFacts], report: StoredDocuments
     ) -> list[StoredFacts]:
         """Update the documents; those that cannot be stored are left out, with a warning."""
         fresh = [one for one in entities if one.passages and not one.unchanged]
@@ -199,7 +197,7 @@ class FactVerbaliser:
             error = result.error if result else None
             if isinstance(error, FileRejected):
                 params = {"entity": names([one.subject.name]), "reason": describe_reason(error)}
-                report.warnings.append(CodedWarning(WarningCode.FACTS_NOT_STORED, params))
+                report.warn([CodedWarning(WarningCode.FACTS_NOT_STORED, params)])
             elif error is not None and not isinstance(error, _OVERTAKEN):
                 await self._upkeep.fail(error)
             else:
@@ -211,15 +209,19 @@ class FactVerbaliser:
                 await self._ingestor.documents.withdraw(self._scope, document.id)
         return stored
 
-    async def _state(self, stored: Sequence[StoredFacts], report: FactsReport) -> list[EntityFacts]:
+    async def _state(
+        self, stored: Sequence[StoredFacts], report: StoredDocuments
+    ) -> list[EntityFacts]:
         """Add the evidence of the passages to the graph; return the entities that have changed meanwhile.
 
         The facts are read again under the writer's lock, since another import may have changed them or the passages.
         Passages of changed entities state nothing yet.
         """
         async with self._record.writing(self._scope, bare=False) as writer:
-            now = {one.id: one for one in await self._read(writer, [one.id for one in stored])}
-            unchanged = [one for one in stored if one.facts.is_current(now.get(one.id))]
+            now = {
+                one.id: one for one in await self._read(writer, [one.facts.id for one in stored])
+            }
+            unchanged = [one for one in stored if one.facts.is_current(now.get(one.facts.id))]
             evidence = await asyncio.to_thread(_evidence, unchanged)
             await writer.add(evidence)
             await replace_user_statements(writer, evidence.relations)
@@ -228,8 +230,8 @@ class FactVerbaliser:
                 report.documents += 1
                 report.unchanged += one.unchanged
                 report.chunks += len(one.facts.passages)
-        stated = {one.id for one in unchanged}
-        return [one.facts for one in stored if one.id not in stated]
+        stated = {one.facts.id for one in unchanged}
+        return [one.facts for one in stored if one.facts.id not in stated]
 
 
 def _facts(

@@ -20,12 +20,12 @@ def find_files(paths: Paths) -> list[Path]:
     the others). Hidden files and folders, and links to the outside of the folder, are left out. A named file is
     returned even if it does not exist, and so is a folder without permission; reading them raises.
     """
-    return _each(file for file, is_read in _files(paths) if is_read)
+    return list(dict.fromkeys(file for file, is_read in _files(paths) if is_read))
 
 
 def find_unsupported(paths: Paths) -> list[Path]:
     """Return the files in folders that `find_files` leaves out; hidden ones do not count."""
-    return _each(file for file, is_read in _files(paths) if not is_read)
+    return list(dict.fromkeys(file for file, is_read in _files(paths) if not is_read))
 
 
 def find_vanished(paths: Paths, sources: Iterable[str]) -> list[str]:
@@ -122,7 +122,3 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
 
 def _is_inside(path: Path, folder: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
-
-
-def _each(files: Iterable[Path]) -> list[Path]:
-    return list(dict.fromkeys(files))

@@ -8,9 +8,9 @@ same import again changes nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
+from itertools import starmap
 
 from sextant.domain.errors import (
     DocumentNotFound,
@@ -21,8 +21,8 @@ from sextant.domain.errors import (
     describe_reason,
 )
 from sextant.domain.scope import Scope
-from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
-from sextant.ingestion.fact_verbaliser import FactVerbaliser
+from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.ingestion.fact_verbaliser import FactVerbaliser, StoredDocuments
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
 from sextant.ingestion.transfer.documents import GAP, ImportUpkeep, align_chunks, chunk_id, upload
@@ -30,45 +30,32 @@ from sextant.ingestion.transfer.evidence import EvidenceWriter
 from sextant.ingestion.transfer.line_reader import Source, check_sections, read_into
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, LineProblem
 from sextant.ingestion.transfer.spool import Numbered, Spool, spool
-from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
 _MOST_PROBLEMS = 1000  # that a report lists
 
 
 @dataclass(slots=True)
-class ImportReport:
+class ImportReport(StoredDocuments):
     """The numbers of imported lines by type, and the problems of others.
 
     Attributes:
-        unchanged: documents that were stored already.
         relations: triples count, too.
         problem_count: counts also the problems beyond the first thousand, which are not listed.
         left_out: problems whose line, or the part named, was left out.
-        warnings: parts of the graph's update that failed; `coded_warnings`: the same as data.
         pending: whether a worker has to update the graph yet.
         graph: the size of the whole graph, with the entities found in texts.
         graph_alone: the knowledge base has no passages, so questions find nothing.
     """
 
-    documents: int = 0
-    unchanged: int = 0
-    chunks: int = 0
     entities: int = 0
     relations: int = 0
     problem_count: int = 0
     left_out: int = 0
     problems: list[LineProblem] = field(default_factory=list[LineProblem])
-    warnings: tuple[str, ...] = ()
-    coded_warnings: tuple[CodedWarning, ...] = ()
     pending: bool = False
     graph: GraphCounts | None = None
     graph_alone: bool = False
-
-    def warn(self, warnings: Iterable[CodedWarning]) -> None:
-        """Add warnings, and their sentences."""
-        self.coded_warnings = (*self.coded_warnings, *warnings)
-        self.warnings = word_warnings(self.coded_warnings, "en")
 
 
 class Importer:
@@ -122,7 +109,10 @@ class Importer:
         upkeep = ImportUpkeep(scope, self._record)
         run = _ImportRun(ImportReport(), strict, on_progress or silent, upkeep)
         with spool() as lines:
-            await self._read(lines, source, run)
+            async for problems in read_into(lines, source):
+                run.note(problems)
+                run.on_progress("lines", lines.size, 0)
+            run.note(await asyncio.to_thread(lines.orphans))
             await upkeep.check()
             documents = await asyncio.to_thread(lines.document_count)
             if self._check_model is not None and (documents > 0 or facts_as_passages):
@@ -142,33 +132,20 @@ class Importer:
                 run.report.entities = evidence.entities
                 run.report.relations = evidence.relations
             if facts_as_passages:
-                await self._verbalise_facts(scope, evidence.subjects, run)
+                subjects = sorted(evidence.subjects)
+                verbaliser = FactVerbaliser(scope, self._record, self._ingestor, upkeep)
+                await verbaliser.verbalise(
+                    subjects, run.report, lambda done: run.on_progress("facts", done, len(subjects))
+                )
         return run.report
-
-    async def _read(self, lines: Spool, source: Source, run: _ImportRun) -> None:
-        async for problems in read_into(lines, source):
-            run.note(problems)
-            run.on_progress("lines", lines.size, 0)
-        run.note(await asyncio.to_thread(lines.orphans))
-
-    async def _verbalise_facts(
-        self, scope: Scope, subjects: Collection[UUID], run: _ImportRun
-    ) -> None:
-        verbaliser = FactVerbaliser(scope, self._record, self._ingestor, run.standing)
-        facts = await verbaliser.verbalise(
-            sorted(subjects), lambda done: run.on_progress("facts", done, len(subjects))
-        )
-        run.report.documents += facts.documents
-        run.report.unchanged += facts.unchanged
-        run.report.chunks += facts.chunks
-        run.report.warn(facts.warnings)
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
         # 20 documents: two groups of small ones.
         async for batch in lines.document_batches(20):
             usable = [one for one in batch if _is_usable(*one, run)]
-            uploads = await asyncio.to_thread(_uploads, usable)
+            packed = starmap(upload, [(one.line, chunks) for one, chunks in usable])
+            uploads = await asyncio.to_thread(list, packed)
             taken = await self._ingestor.ingest_uploads(scope, uploads)
             await run.standing.check()
             for (document, chunks), stored in zip(usable, taken, strict=True):
@@ -252,12 +229,6 @@ def _is_usable(
     remarks = _misplaced_warnings(line, chunks) if chunks else _unused_warnings(line)
     run.note([LineProblem(document.number, one, kept=True) for one in remarks])
     return True
-
-
-def _uploads(
-    documents: Sequence[tuple[Numbered[DocumentLine], Sequence[ChunkLine]]],
-) -> list[Upload]:
-    return [upload(one.line, chunks) for one, chunks in documents]
 
 
 def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> CodedWarning | None:

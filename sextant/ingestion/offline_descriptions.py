@@ -106,7 +106,7 @@ def describe(
             entities=chunk.entities or _names(terms[chunk.id]),
             topics=chunk.topics or topics.get(chunk.section_id, ()),
             topic_labels=chunk.topic_labels or _labels(chunk, topics.get(chunk.section_id, ())),
-            tags=chunk.tags or tuple(dict.fromkeys((*kind, *_form(chunk.modality)))),
+            tags=chunk.tags or _tags(kind, chunk.modality),
             neighbours=chunk.neighbours or neighbours[chunk.id],
         )
         for chunk in parsed.chunks
@@ -193,17 +193,6 @@ def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:
     return (*terms, *[word for word in words if word not in known][: KEYWORDS - len(terms)])
 
 
-def _words_of(
-    chunks: Sequence[Chunk], above: Mapping[UUID, Sequence[UUID]]
-) -> defaultdict[UUID, dict[str, None]]:
-    """Return the keywords of the chunks in every section and below, in the order of the text."""
-    words: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
-    for chunk in chunks:
-        for section in above.get(chunk.section_id, ()):
-            words[section].update(dict.fromkeys(chunk.keywords))
-    return words
-
-
 def _fill_terms(terms: tuple[str, ...], words: Iterable[str]) -> tuple[str, ...]:
     """Return the terms; few of them are followed by keywords of the chunks."""
     more = words if len(terms) < _FEW else ()
@@ -227,8 +216,9 @@ def _kind(parsed: ParsedDocument) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if isinstance(word, str) and word))
 
 
-def _form(modality: Modality) -> tuple[str, ...]:
-    return () if modality is Modality.TEXT else (modality.value,)
+def _tags(kind: Sequence[str], modality: Modality) -> tuple[str, ...]:
+    form = () if modality is Modality.TEXT else (modality.value,)
+    return tuple(dict.fromkeys((*kind, *form)))
 
 
 def _neighbours(chunks: Sequence[Chunk]) -> dict[UUID, tuple[UUID, ...]]:
@@ -253,13 +243,14 @@ def _sections(
     """Return sections with the most telling summary of their chunks, the tags that these have, and their keywords."""
     best: dict[UUID, _Summary] = {}
     tags: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
+    words: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
     for chunk in chunks:
         summary = summaries[chunk.id]
         for section in above.get(chunk.section_id, ()):
             tags[section].update(dict.fromkeys(chunk.tags))
+            words[section].update(dict.fromkeys(chunk.keywords))
             if section not in best or summary.worth > best[section].worth:
                 best[section] = summary
-    words = _words_of(chunks, above)
     return tuple(
         replace(
             section,

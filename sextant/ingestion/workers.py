@@ -175,17 +175,13 @@ class WorkShares:
         self._embedding = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._model = asyncio.Lock()
 
-    @asynccontextmanager
-    async def parsing(self, user_id: str) -> AsyncIterator[None]:
-        """Hold one of the user's two slots for parsing."""
-        async with self._parsing[user_id]:
-            yield
+    def parsing(self, user_id: str) -> asyncio.Semaphore:
+        """Return the user's two slots for parsing."""
+        return self._parsing[user_id]
 
-    @asynccontextmanager
-    async def adding(self, user_id: str) -> AsyncIterator[None]:
-        """Hold one of the user's four places for parsed documents that are not small."""
-        async with self._adding[user_id]:
-            yield
+    def adding(self, user_id: str) -> asyncio.Semaphore:
+        """Return the user's four slots for parsed documents that are not small."""
+        return self._adding[user_id]
 
     @asynccontextmanager
     async def embedding(self, user_id: str) -> AsyncIterator[None]:

@@ -245,8 +245,17 @@ def join_chunks(
             if line.section is not None and line.section < len(document.sections):
                 section = sections[1 + line.section]
         elif line.title and line.title != document.title:
-            section_id = uuid5(document_id, f"section {ordinal}")
-            section = _section(section_id, line, root_id, len(sections), start)
+            section = Section(
+                uuid5(document_id, f"section {ordinal}"),
+                root_id,
+                line.title,
+                1,
+                len(sections),
+                start,
+                start + len(line.text),
+                path=(line.title,),
+                heading_source=HeadingSource.GIVEN,
+            )
             sections.append(section)
         stored.append(
             _chunk(chunk_id(document_id, line.id), document, line, section, (ordinal, start))
@@ -302,21 +311,6 @@ def _tree(document: DocumentLine, document_id: UUID, root: Section) -> Iterator[
         )
         above.append(section)
         yield section
-
-
-def _section(section_id: UUID, line: ChunkLine, root_id: UUID, ordinal: int, start: int) -> Section:
-    end = start + len(line.text)
-    return Section(
-        section_id,
-        root_id,
-        line.title,
-        1,
-        ordinal,
-        start,
-        end,
-        path=(line.title,),
-        heading_source=HeadingSource.GIVEN,
-    )
 
 
 def _chunk(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from sextant.tables.cells.table import DataTable, make_table, names_one_of_many
 from sextant.tables.cells.values import ValueKind, read_value
 
-_RULE = re.compile(r"\|(?: --- \|)+")
 _BAR = re.compile(r"(?<!\\)\|")
 _DITTO = " 〃"
 _ACROSS = "〃"
@@ -78,7 +77,7 @@ def tables_of(parts: Sequence[TablePart]) -> list[StoredTable]:
 def _join_parts(parts: Sequence[TablePart]) -> StoredTable | None:
     first, *later = parts
     lines = list(_lines(first))
-    rule = next((at for at, line in enumerate(lines) if _RULE.fullmatch(line.text)), 0)
+    rule = next((at for at, line in enumerate(lines) if set(cells_of(line.text)) == {"---"}), 0)
     above = next((at for at in range(rule, 0, -1) if not _is_row(lines[at - 1].text)), 0)
     heads, rows = (
         lines[above:rule],

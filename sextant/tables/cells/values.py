@@ -46,6 +46,8 @@ class CellValue:
 
 _MAX_CHARS = 64  # of a number; this also bounds the time of the patterns
 _MAX_POWER = 50
+YEARS = range(1900, 2100)
+"""Whole numbers that may be years."""
 _LONGER_FIRST = sorted(SCALES, key=len, reverse=True)
 SCALE = "|".join(_LONGER_FIRST)
 """The words of scales, as a pattern."""
@@ -69,7 +71,6 @@ _DATES = (
     ),
     re.compile(r"(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号]?)?"),
 )
-_MAX_UNIT_CHARS = 20
 # Numbers in a sentence: digits with an optional scale.
 _IN_TEXT = re.compile(
     rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{SCALE})?",
@@ -101,30 +102,23 @@ def read_value(text: str) -> CellValue:
 
 
 def year_of(value: CellValue) -> CellValue:
-    """Return a number of four digits from 1900 on as the first day of that year; any other value as it is."""
+    """Return a number of `YEARS` as the first day of that year; any other value as it is."""
     number = value.number
     if value.kind is not ValueKind.NUMBER or value.unit not in {("", ""), ("", "年")}:
         return value
-    if number != int(number) or not 1900 <= number < 2100:
+    if number != int(number) or int(number) not in YEARS:
         return value
     return CellValue(ValueKind.DATE, value.text, date=date(int(number), 1, 1))
 
 
 def numbers_in(sentence: str) -> list[Decimal]:
     """Return the numbers in a sentence, in order, with scales applied: `1.2万` is 12000."""
-    return [number for number, _ in numbers_with_rest(sentence)]
-
-
-def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
-    """Return the numbers in a sentence, each with the text after it, where its unit may be."""
-    found, text = list[tuple[Decimal, str]](), unicodedata.normalize("NFKC", sentence)
-    for match in _IN_TEXT.finditer(text):
+    found = list[Decimal]()
+    for match in _IN_TEXT.finditer(unicodedata.normalize("NFKC", sentence)):
         digits = match.group().replace("−", "-").lower()
         scale = next((scale for scale in _LONGER_FIRST if digits.endswith(scale)), "")
-        plain = _SEPARATORS.sub("", digits[: len(digits) - len(scale)])
-        found.append(
-            (Decimal(f"{plain}E{SCALES.get(scale, 0)}"), text[match.end() :][:_MAX_UNIT_CHARS])
-        )
+        plain = _SEPARATORS.sub("", digits.removesuffix(scale))
+        found.append(Decimal(f"{plain}E{SCALES.get(scale, 0)}"))
     return found
 
 

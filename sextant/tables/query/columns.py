@@ -14,7 +14,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from sextant.tables.cells.table import Column
-from sextant.tables.cells.values import SCALE, ValueKind, numbers_in
+from sextant.tables.cells.values import SCALE, ValueKind
 from sextant.tables.query.tokens import COLUMNS, MAX_NAME_CHARS, WORDS, find_currencies
 from sextant.text.characters import plain_of
 from sextant.text.number_words import SCALES
@@ -178,4 +178,4 @@ def convert_to_column(column: Column, amount: TextValue | None, written: str) ->
     scale = _SCALED.search(plain_of(column.name))
     if scale is None or not (stated or any(map(written.__contains__, SCALES))):
         return number
-    return (number / numbers_in(f"1{scale[2]}")[0]).normalize()
+    return number.scaleb(-SCALES[scale[2]]).normalize()

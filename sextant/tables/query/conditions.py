@@ -276,21 +276,19 @@ class Conditions:
         before = [at for position, at in named if position < start]
         near = [*before[::-1], *(at for position, at in named if position >= start)]
         implied = find_by_kind(self._text, [columns[at] for at in numeric])
-        candidates = near or (implied if len(implied) == 1 else [])
-        alone = in_unit if len(in_unit) == 1 and all(find_unit(columns[at]) for at in near) else []
-        chosen = next(iter([*(at for at in near if at in in_unit), *alone, *candidates]), None)
-        of_words = [one for one in behind if one.kind == COLUMN]
-        counted = None
-        if chosen is not None:
-            counted = convert_to_column(columns[chosen], number.amount, number.text)
-        if (
-            counted is None
-            or chosen is None
-            or any(columns[one.column].kind is ValueKind.TEXT for one in of_words)
-        ):
-            self.is_unsure = True
-            return None
-        return Condition(chosen, side, counted)
+        chosen = [at for at in near if at in in_unit]
+        if len(in_unit) == 1 and all(find_unit(columns[at]) for at in near):
+            chosen += in_unit
+        chosen += near or (implied if len(implied) == 1 else [])
+        is_of_words = any(
+            one.kind == COLUMN and columns[one.column].kind is ValueKind.TEXT for one in behind
+        )
+        if chosen and not is_of_words:
+            counted = convert_to_column(columns[chosen[0]], number.amount, number.text)
+            if counted is not None:
+                return Condition(chosen[0], side, counted)
+        self.is_unsure = True
+        return None
 
 
 def _kinds(tokens: Sequence[QuestionToken]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
+from sextant.tables.cells.values import YEARS
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.number_words import parse_any_number
 from sextant.text.segmenter import words_of
@@ -25,7 +26,6 @@ NAME_WORDS = re.compile(r"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[^\W\da-z_]+"
 _PIECE = re.compile(rf"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[{IDEOGRAPHS}]+|[^\w\s\0]|\w")
 _CURRENCIES = [(form, unit) for form, unit in UNIT_FORMS if UNITS[unit][0].isupper()]
 _CURRENCY = re.compile("|".join(f"({form})" for form, _ in _CURRENCIES))
-_FIRST_YEAR, _LAST_YEAR = 1900, 2099
 MAX_QUESTION_CHARS = 1_000
 MAX_NAME_CHARS = 60  # of a column's name; a header cell may be a page of text
 _NUMERALS = frozenset("一二两三四五六七八九十")
@@ -33,7 +33,7 @@ _WEAK = frozenset({"sum", "apart"})  # words of one ideograph for these may be p
 _SAYS_NOTHING = frozenset("?.!\"'“”‘’()[]<>:*_/-–—…#&;")
 HARMLESS = frozenset({
     "filler", "measure", "of", "to", "from", "within", "since", "until", "and", "which", "what", "who", "when", "whether",
-    "exist", "with", "list", "different", "how_much", "top", "rows", "than", "more", "unit", "suffix", "comma", "by",
+    "exist", "with", "list", "different", "how_much", "rows", "than", "more", "unit", "suffix", "comma", "by",
     "CONDITION",
 })  # fmt: skip
 """Kinds of words that exclude no row and ask for nothing by themselves."""
@@ -208,7 +208,7 @@ def _days(
 def read_year(token: QuestionToken) -> tuple[date, date] | None:
     """Return the first and last day of the year that a number may be."""
     number = None if token.amount is None or token.amount.unit else token.amount.number
-    if number is None or number.denominator != 1 or not _FIRST_YEAR <= number <= _LAST_YEAR:
+    if number is None or number.denominator != 1 or int(number) not in YEARS:
         return None
     return date(int(number), 1, 1), date(int(number), 12, 31)
 
