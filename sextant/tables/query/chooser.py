@@ -24,7 +24,7 @@ from sextant.tables.query.parts import (
     read_count,
 )
 from sextant.tables.query.query import Order, TableQuery
-from sextant.tables.query.tokens import COLUMN, HARMLESS, NUMBER, QuestionToken, match_at
+from sextant.tables.query.tokens import COLUMN, HARMLESS, NUMBER, QuestionToken, find_all, match_at
 
 _RANKS = (
     "before_behind NUMBER",
@@ -47,12 +47,9 @@ class QueryChooser(QuestionParts):
         if self._has("apart") or self._asks_whether():
             return self._difference()
         for pattern in _RANKS:
-            for start in range(len(self.tokens)):
-                skipped = (
-                    {"measure", "filler", "suffix"} if pattern.startswith("max") else {"filler"}
-                )
-                if positions := match_at(self.tokens, start, pattern, skipped):
-                    return self._rank_rows([self.tokens[at] for at in positions])
+            skipped = {"measure", "filler", "suffix"} if pattern.startswith("max") else {"filler"}
+            for positions in find_all(self.tokens, pattern, skipped):
+                return self._rank_rows([self.tokens[at] for at in positions])
         return self._choose_without_rank()
 
     # Two numbers.

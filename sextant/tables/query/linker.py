@@ -21,7 +21,7 @@ from sextant.tables.query.tokens import (
     Question,
     QuestionToken,
     collect_kinds,
-    match_at,
+    find_all,
 )
 from sextant.text.analysis import marks_in
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of, simplify
@@ -238,7 +238,7 @@ def is_list(tokens: Sequence[QuestionToken]) -> bool:
         and other.text[-2:-1] not in {"s", "i", "u"}
         for one, other in pairwise(tokens)
     )
-    denied = any(match_at(tokens, at, "who whether? not") for at in range(len(tokens)))
+    denied = any(find_all(tokens, "who whether? not"))
     return denied or any(one.kind == "list" for one in tokens) or any(plural)
 
 

@@ -18,6 +18,7 @@ from sextant.tables.query.tokens import (
     VALUE,
     WORD,
     QuestionToken,
+    find_all,
     match_at,
 )
 from sextant.text.characters import plain_of
@@ -72,9 +73,8 @@ class QuestionParts:
         ]
         self._is_list = conditions.is_list
         self.tokens = conditions.tokens
-        starts = range(len(self.tokens))
-        grouping = (match_at(self.tokens, at, "each|by COLUMN", HARMLESS) for at in starts)
-        self._group = next((self.tokens[one[-1]].column for one in grouping if one), None)
+        grouping = find_all(self.tokens, "each|by COLUMN")
+        self._group = next((self.tokens[one[-1]].column for one in grouping), None)
         for pattern, kind in _JOINED_KINDS.items():  # names within them stay
             for start in range(len(self.tokens)):
                 if positions := match_at(self.tokens, start, pattern, {"filler"}):
@@ -111,9 +111,7 @@ class QuestionParts:
 
     def _is_of_periods(self) -> bool:
         """Return whether the question asks for a value per day or month, which no column has."""
-        starts = range(len(self.tokens))
-        found = (match_at(self.tokens, at, "each unit|suffix") for at in starts)
-        units = [self.tokens[positions[-1]] for positions in found if positions]
+        units = [self.tokens[one[-1]] for one in find_all(self.tokens, "each unit|suffix")]
         return any(one.kind == "unit" or one.text in {"天", "日"} for one in units)
 
     def _asks_meaning(self) -> bool:
@@ -212,17 +210,13 @@ class QuestionParts:
 
     def _counted_columns(self) -> set[int]:
         """Return the columns next to "how many"."""
-        positions = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
         found = set[int]()
-        for at in positions:
-            behind = match_at(self.tokens, at, "count COLUMN", {*HARMLESS, WORD})
-            if behind and (behind[-1] - at <= 3):
-                found.add(self.tokens[behind[-1]].column)
-            for start in range(max(0, at - 4), at):
-                if match_at(self.tokens, start, "COLUMN sum? count", {"exist", "filler", "with"})[
-                    -1:
-                ] == [at]:
-                    found.add(self.tokens[start].column)
+        for positions in find_all(self.tokens, "count COLUMN", {*HARMLESS, WORD}):
+            if positions[-1] - positions[0] <= 3:
+                found.add(self.tokens[positions[-1]].column)
+        for positions in find_all(self.tokens, "COLUMN sum? count", {"exist", "filler", "with"}):
+            if positions[-1] - positions[0] <= 4:
+                found.add(self.tokens[positions[0]].column)
         return found
 
     def _other_columns(self, column: int, subject: int | None) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.tables.query.query import TableQuery
-from sextant.tables.query.tokens import WORD, Question, QuestionToken, find_all, match_at
+from sextant.tables.query.tokens import WORD, Question, QuestionToken, find_all
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
 from sextant.text.segmenter import words_of
 from sextant.text.word_forms import Lexicon, stem
@@ -205,8 +205,7 @@ def is_for_statement(question: str, table: DataTable) -> bool:
     tokens = _cut(plain_of(question))
     form = _find_form(tokens)
     relates = form is not None and form[0] not in (Operation.MEAN, Operation.SUM)
-    skipped = {"of", "time", "filler", WORD}
-    counts = any(match_at(tokens, at, "how_many years", skipped) for at in range(len(tokens)))
+    counts = any(find_all(tokens, "how_many years", {"of", "time", "filler", WORD}))
     if not (relates or counts):
         return False
     return any(one.years for one in FinancialStatement(table).columns.values())
