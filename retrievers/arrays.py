@@ -76,6 +76,22 @@ def dot(matrix: Floats, vector: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
+class SparseScores:
+    """Scores of the passages at rising `rows`; all others have 0."""
+
+    rows: Rows
+    values: Floats
+
+    def at(self, wanted: Rows) -> Floats:
+        """Return the scores of passages at rising rows."""
+        spots = wanted.searchsorted(self.rows)
+        there = np.flatnonzero(wanted.take(spots, mode="clip") == self.rows)
+        found = np.zeros(len(wanted), np.float32)
+        found[spots[there]] = self.values[there]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class SparseRows:
     """A sparse matrix of ones: row i has the columns `columns[starts[i]:starts[i + 1]]`.
 

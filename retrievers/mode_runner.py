@@ -50,7 +50,7 @@ from sextant.retrievers.ranking.fusion import (
     share_of_global,
 )
 from sextant.retrievers.ranking.reranking import RerankLimits, rerank
-from sextant.retrievers.ranking.rescorers import RescoringQuery, scale_to_best
+from sextant.retrievers.ranking.rescorers import RescoringQuery
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import with_deadline
@@ -244,8 +244,6 @@ class ModeRunner:
         if cached is None:
             return passages
         rescoring = RescoringQuery(query.text, cached[1].lexical.information_of_term)
-        if spec.rescorers and not _are_shares_of_best(spec):
-            passages = scale_to_best(passages)
         for rescorer in spec.rescorers:
             started = time.perf_counter()
             passages = await asyncio.to_thread(rescorer.rescore, rescoring, passages)
@@ -291,12 +289,6 @@ class ModeRunner:
             return fuse_by_score(found, share, top_k), share
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
         return fuse(found, weights, self.settings.rrf_k, top_k), None
-
-
-def _are_shares_of_best(spec: ModeSpec) -> bool:
-    """Return whether the fused scores are shares of the best score in the scope, as in lanes over the index."""
-    only_index_lanes = INDEX_LANES.keys() >= set(spec.signals)
-    return only_index_lanes and (len(spec.signals) == 1 or spec.fusion is Fusion.SCORES)
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:

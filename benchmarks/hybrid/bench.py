@@ -15,7 +15,6 @@ from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Naive, PlainTable
 from benchmarks.hybrid.store import scope_of
 from sextant.domain.retrieval import Retrieval
 from sextant.retrievers.ranking.fusion import rrf
-from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import Scored
 from sextant.text.analysis import extract_keywords
@@ -64,12 +63,6 @@ class Bench(Ours):
         """Return our vector lane, by row."""
         return self.rows(await self.vector_ids(number))
 
-    async def vector_chunks(self, number: int) -> list[ChunkHit]:
-        """Return our vector lane, whole chunks."""
-        question = self.questions[number]
-        scope = scope_of(question.tenant)
-        return await self.chunks.hits(scope, await self.chunks.nearest(scope, question.vector, 10))
-
     def ilike(self, collation: str) -> Search:
         """Return the rival's keyword lane."""
 
@@ -87,13 +80,6 @@ class Bench(Ours):
     def case_rules(self) -> dict[str, str]:
         """Return the collations by which ILIKE is measured, by what is added to a design's name."""
         return {**({"": self.plain.libc} if self.plain.libc else {}), _BUILT_IN: BUILT_IN}
-
-    async def keyword_chunks(self, number: int) -> list[ChunkHit]:
-        """Return our keyword lane, whole chunks."""
-        question = self.questions[number]
-        scope = scope_of(question.tenant)
-        found = await self.chunks.keyword_matches(scope, question.keywords, WANTED)
-        return await self.chunks.hits(scope, found)
 
     def rows(self, found: Scored) -> list[int]:
         """Return the rows of chunks."""

@@ -36,7 +36,6 @@ async def vector_lane(bench: Bench, queries: int) -> tuple[Group, Gate]:
         OURS: bench.vector_ids,
         wide: bench.one_table_wide,
         again(OURS): bench.vector_ids,
-        "ours, whole chunks": bench.vector_chunks,
     }
     name, limit = "vector lane", 4
     equal = Goal(name, OURS, wide, Measure.CPU, limit, (gate, wide_gate))
@@ -51,7 +50,7 @@ async def keyword_lane(bench: Bench, queries: int) -> tuple[Group, Gate]:
     _say(gate)
     ilike = {_ILIKE + name: bench.ilike(rules) for name, rules in bench.case_rules.items()}
     ours: dict[str, Search] = {OURS: bench.keyword_ids}
-    designs = {**taking_turns(ilike, ours), "ours, whole chunks": bench.keyword_chunks}
+    designs = taking_turns(ilike, ours)
     goals = [Goal("keyword lane", OURS, rival, Measure.CPU, 40, (gate,)) for rival in ilike]
     return await _measured(bench, "keyword lane", designs, goals, queries), gate
 

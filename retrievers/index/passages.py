@@ -16,7 +16,15 @@ from sextant.domain.errors import SextantError
 from sextant.domain.graph import Community
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers.arrays import Floats, Rows, among_highest, dot, highest, unit
+from sextant.retrievers.arrays import (
+    Floats,
+    Rows,
+    SparseScores,
+    among_highest,
+    dot,
+    highest,
+    unit,
+)
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import RelationTypes
 from sextant.stores.chunks.stored import IndexPassage
@@ -87,14 +95,6 @@ class ReportRows:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NearReport:
-    """A report and its cosine to the question, 0 where reports have no vectors."""
-
-    report: IndexedReport
-    cosine: float
-
-
 class ReportIndex:
     """Reports with normalised vectors.
 
@@ -110,24 +110,18 @@ class ReportIndex:
         ordered = vectors.vectors[positions >= 0][np.argsort(positions[positions >= 0])]
         self._vectors: Vectors = unit(ordered)
 
-    def near(self, question: Vectors | None, count: int) -> list[NearReport]:
-        """Return the `count` reports nearest to a question's vector, best first, then by id.
+    def near(
+        self, question: Vectors | None, count: int
+    ) -> tuple[list[IndexedReport], Sequence[float]]:
+        """Return the `count` reports nearest to a question's vector, best first, then by id; and their cosines.
 
         If the question or the reports have no vector, all reports with similarity 0.
         """
         if question is None or not len(self._rows):
-            return [NearReport(report, 0.0) for report in self.reports]
+            return self.reports, [0.0] * len(self.reports)
         cosines: Floats = dot(self._vectors, unit(question))
         best = highest(cosines, count)
-        return [NearReport(self.reports[self._rows[row]], float(cosines[row])) for row in best]
-
-
-@dataclass(frozen=True, slots=True)
-class NearestPassages:
-    """The passages nearest to a question, as rising rows, and their cosines."""
-
-    rows: Rows
-    cosines: Floats
+        return [self.reports[row] for row in self._rows[best]], cosines[best].tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +200,15 @@ class PassageIndex:
         every = np.concatenate([known, new]) if len(new) else known
         return replace(self, vectors=every[position])
 
-    def nearest(self, question: Vectors, count: int) -> NearestPassages:
-        """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have vectors."""
+    def nearest(self, question: Vectors, count: int) -> SparseScores:
+        """Return the cosines of the `count` passages nearest to a question's vector, shape (dimension,).
+
+        The index must have vectors.
+        """
         assert self.vectors is not None  # noqa: S101 - the caller checks it
         cosines = dot(self.vectors, unit(question))
         rows = among_highest(cosines, count)
-        return NearestPassages(rows, cosines[rows])
+        return SparseScores(rows, cosines[rows])
 
 
 _ENGLISH = (

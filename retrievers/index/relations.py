@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.graph import CO_OCCURS, HALF_CENTRAL
-from sextant.retrievers.arrays import Floats, Rows, SparseRows, starts_of
+from sextant.retrievers.arrays import Floats, Rows, SparseRows, SparseScores, starts_of
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.stores.graph.protocol import HUB_DEGREE
 from sextant.text.analysis import question_terms, terms
@@ -133,14 +133,6 @@ class Relations:
 _MAX_COMPARED = 512  # relation types whose meaning is compared with a question
 
 
-@dataclass(frozen=True, slots=True)
-class StatementScores:
-    """How far the passages at `rows` state what a question asks; a passage may be there twice with the same value."""
-
-    rows: Rows
-    values: Floats
-
-
 class RelationTypes:
     """The relation types of a graph, searchable by the words of a question.
 
@@ -196,7 +188,7 @@ def score_statements(
     named: Mapping[int, float],
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
-) -> StatementScores | None:
+) -> SparseScores | None:
     """Return how far passages state what the question asks about a named entity, 0..1.
 
     The best statement of a passage counts: strength of the entity's link × match of the relation's type. A type
@@ -223,7 +215,8 @@ def score_statements(
         fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
     found = np.zeros(passages, np.float32)
     np.maximum.at(found, passage, (strength * fit[kind])[owner])
-    return StatementScores(passage, found.take(passage))
+    rows = np.unique(passage)
+    return SparseScores(rows, found[rows])
 
 
 def _fit_by_words(type_match: Mapping[int, float], present: Indices) -> Floats:

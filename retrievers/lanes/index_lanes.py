@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.domain.warnings import WarningCode
 from sextant.retrievers.arrays import Floats, Rows, highest, min_max, scale_scores
-from sextant.retrievers.index.passages import IndexedReport, NearReport, ReportRows
+from sextant.retrievers.index.passages import IndexedReport, ReportRows
 from sextant.retrievers.lanes.entities import collect_graph_items
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import LaneHits, QueryContext
@@ -34,7 +34,7 @@ def best_passages(
     """
     passages = len(context.index.chunk_ids)
     cosines = np.zeros(passages, np.float32)
-    cosines[context.nearest.rows] = np.maximum(context.nearest.cosines, 0)
+    cosines[context.nearest.rows] = np.maximum(context.nearest.values, 0)
     scores = ranking.passages / np.float32(ranking.passages.max(initial=0.0) or 1.0)
     scores += _RELEVANCE_SHARE * ranking.relevance + _RELEVANCE_SHARE**2 * cosines
     found = np.arange(passages) if context.allowed is None else np.flatnonzero(context.allowed)
@@ -179,12 +179,12 @@ def _choose_reports(query: LaneQuery, context: QueryContext) -> list[ScoredRepor
     index = context.index
     if query.filters is not None or not index.reports.reports:
         return []
-    nearest = index.reports.near(context.vector, _COMPARED)
+    reports, cosines = index.reports.near(context.vector, _COMPARED)
     idf = {
         term: index.lexical.information_of_term(term) for term in set(question_terms(query.text))
     }
     scored = sorted(
-        _score_reports(nearest, idf), key=lambda one: (-one.score, one.report.community.id)
+        _score_reports(reports, cosines, idf), key=lambda one: (-one.score, one.report.community.id)
     )
     chosen: list[ScoredReport] = []
     covered: set[int] = set()
@@ -199,24 +199,25 @@ def _choose_reports(query: LaneQuery, context: QueryContext) -> list[ScoredRepor
     return chosen
 
 
-def _score_reports(nearest: Sequence[NearReport], idf: Mapping[str, float]) -> list[ScoredReport]:
+def _score_reports(
+    reports: Sequence[IndexedReport], cosines: Sequence[float], idf: Mapping[str, float]
+) -> list[ScoredReport]:
     """Return the reports with their scores, and with their ranks by words and meaning."""
     total = sum(idf.values()) or 1.0
     words = [
-        sum(weight for term, weight in idf.items() if term in near.report.words) / total
-        for near in nearest
+        sum(weight for term, weight in idf.items() if term in report.words) / total
+        for report in reports
     ]
-    cosines = [near.cosine for near in nearest]
     has_vectors = max(cosines, default=0.0) > 0
-    meaning = min_max(cosines).tolist() if has_vectors else [0.0] * len(nearest)
+    meaning = min_max(cosines).tolist() if has_vectors else cosines
     scored = []
-    for at, near in enumerate(nearest):
-        rating = min(max(near.report.community.rating, 0.0), 10.0) / 10
+    for at, report in enumerate(reports):
+        rating = min(max(report.community.rating, 0.0), 10.0) / 10
         lanes = {KEYWORD: _rank_of(words, at)} if words[at] > 0 else {}
         if has_vectors:
             lanes[VECTOR] = _rank_of(cosines, at)
         score = (meaning[at] + words[at]) / 2 * (1 + rating) / 2
-        scored.append(ScoredReport(near.report, score, lanes))
+        scored.append(ScoredReport(report, score, lanes))
     return scored
 
 

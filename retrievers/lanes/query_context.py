@@ -17,8 +17,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers.arrays import Floats
-from sextant.retrievers.index.passages import NearestPassages
+from sextant.retrievers.arrays import Floats, SparseScores
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.lanes.entities import GraphItems, find_nearest_entities, link_question
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, go_without, time_out
@@ -33,7 +32,7 @@ from sextant.stores.graph.arrays import halves_of_texts, index_of
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import detach_on_cancel
 
-_NO_PASSAGES = NearestPassages(np.empty(0, np.intp), np.empty(0, np.float32))
+_NO_PASSAGES = SparseScores(np.empty(0, np.intp), np.empty(0, np.float32))
 
 
 class LaneTimings(dict[str, float]):
@@ -58,7 +57,7 @@ class QueryContext:
         signals: words, meaning and names of the question, matched with them.
         ranker: ranks passages and entities by the signals.
         vector: the question's vector; None without an embedding model that answers.
-        nearest: the passages nearest to the centred vector; none without vectors.
+        nearest: cosines of the passages nearest to the centred vector; none without vectors.
         nearest_entities: entity → strength, where a lane wants them and the question names no entity.
         allowed: whether each passage passes the question's filters; None without filters.
         timings: time of the parts, added up as they are done.
@@ -68,7 +67,7 @@ class QueryContext:
     signals: QuerySignals
     ranker: PageRankMixer
     vector: Vectors | None
-    nearest: NearestPassages
+    nearest: SparseScores
     nearest_entities: Mapping[int, float]
     allowed: npt.NDArray[np.bool_] | None
     timings: LaneTimings
@@ -180,9 +179,7 @@ class IndexLaneRunner:
                 match = index.lexical.match(query.text)
             signals = QuerySignals(
                 match=match,
-                semantic=None
-                if nearest is None
-                else semantic_scores(nearest.rows, nearest.cosines),
+                semantic=None if nearest is None else semantic_scores(nearest),
                 named=named,
                 type_match=index.types.named_by(query.text),
                 type_similarity=type_similarity,
@@ -204,7 +201,7 @@ class IndexLaneRunner:
 
     async def _nearest_finder(
         self, query: LaneQuery, index: ScopeIndex, vector: Vectors | None
-    ) -> Callable[[], NearestPassages | None]:
+    ) -> Callable[[], SparseScores | None]:
         """Return a function that finds the nearest passages in memory, or returns what the store has found."""
         if vector is None:
             return lambda: None
@@ -233,14 +230,14 @@ class IndexLaneRunner:
 
     async def _find_in_store(
         self, query: LaneQuery, index: ScopeIndex, vector: Vectors
-    ) -> NearestPassages | None:
+    ) -> SparseScores | None:
         """Return the nearest passages by a search in PostgreSQL."""
         with go_without(VECTOR, query.warnings, WarningCode.EMBEDDING_FAILED):
             wanted = count_nearest(len(index.chunk_ids))
             found = await detach_on_cancel(self.chunks.nearest(query.scope, vector, wanted))
             rows = index_of(index.chunk_ids.halves, halves_of_texts(found.ids)).astype(np.intp)
             rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
-            return NearestPassages(rows[rising], np.array(found.scores, np.float32)[rising])
+            return SparseScores(rows[rising], np.array(found.scores, np.float32)[rising])
         return None
 
 

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sextant.retrievers.arrays import Floats, Rows, among_highest, highest, scale_scores
+from sextant.retrievers.arrays import (
+    Floats,
+    Rows,
+    SparseScores,
+    among_highest,
+    highest,
+    scale_scores,
+)
 from sextant.retrievers.index.lexical import LexicalMatch
 from sextant.retrievers.index.relations import score_statements
 from sextant.retrievers.index.walk import RESTART, TINY, Shares, Subgraph, WalkIndex
@@ -57,25 +64,7 @@ _FEW_CONTENDERS = 2
 _MIN_NEAREST, _MAX_NEAREST = 10, 300
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticScores:
-    """Relevance by meaning, 0..1: `values` of the passages at rising `rows`, and 0 for all others."""
-
-    rows: Rows
-    values: Floats
-
-    def at(self, wanted: Rows) -> Floats:
-        """Return the values of passages at rising rows; 0 for those that were not found."""
-        spots = wanted.searchsorted(self.rows)
-        there = np.flatnonzero(wanted.take(spots, mode="clip") == self.rows)
-        found = np.zeros(len(wanted), np.float32)
-        found[spots[there]] = self.values[there]
-        return found
-
-
-def lexical_weight(
-    match: LexicalMatch, semantic: SemanticScores, parameters: MixParameters
-) -> float:
+def lexical_weight(match: LexicalMatch, semantic: SparseScores, parameters: MixParameters) -> float:
     """Return the weight of words, relative to a weight of 1 for meaning.
 
     It grows with the share of the question's information that the best passage holds. A question in another
@@ -95,19 +84,13 @@ def count_nearest(passages: int) -> int:
     return min(passages, max(_MIN_NEAREST, min(passages // 10, _MAX_NEAREST)))
 
 
-def semantic_scores(rows: Rows, cosines: Floats) -> SemanticScores:
-    """Return relevance by meaning of the nearest passages.
-
-    Args:
-        rows: rising; the farthest of these passages gets 0, as all others.
-        cosines: their similarity to the question.
-    """
-    return SemanticScores(rows, scale_scores(cosines, float(cosines.min(initial=np.inf))))
+def semantic_scores(nearest: SparseScores) -> SparseScores:
+    """Return relevance by meaning, 0..1, from the cosines of the nearest passages; the farthest gets 0."""
+    floor = float(nearest.values.min(initial=np.inf))
+    return SparseScores(nearest.rows, scale_scores(nearest.values, floor))
 
 
-def blend(
-    match: LexicalMatch, semantic: SemanticScores | None, parameters: MixParameters
-) -> Floats:
+def blend(match: LexicalMatch, semantic: SparseScores | None, parameters: MixParameters) -> Floats:
     """Return the relevance of every passage, 0..1, by words and, if there are vectors, meaning.
 
     Passages with a code that the question has (E47, BM-40) gain as much as the nearest one in meaning.
@@ -143,7 +126,7 @@ class QuerySignals:
     """
 
     match: LexicalMatch
-    semantic: SemanticScores | None = None
+    semantic: SparseScores | None = None
     named: Mapping[int, float] = field(default_factory=dict[int, float])
     type_match: Mapping[int, float] = field(default_factory=dict[int, float])
     type_similarity: Floats | None = None

@@ -60,11 +60,6 @@ class Rescorer(Protocol):
         ...
 
 
-def scale_to_best(passages: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    """Return passages, best first, with their scores divided by the best one."""
-    return [rescore(passage, passage.score / passages[0].score) for passage in passages]
-
-
 RESTATING = "restating"
 
 # A smaller lead is a rounding error.
@@ -132,32 +127,25 @@ class SentenceMatch:
     def rescore(
         self, query: RescoringQuery, passages: Sequence[RetrievedItem]
     ) -> list[RetrievedItem]:
-        """Return the passages in order after the leader has been raised."""
+        """Return the passages in order after the leader has been raised; the best score is 1 before and after."""
         question = QuestionTerms.of(query.text, query.information)
-        return boost_sentence_match(question, passages, self.weight, self.candidates)
-
-
-def boost_sentence_match(
-    question: QuestionTerms, passages: Sequence[RetrievedItem], weight: float, candidates: int
-) -> list[RetrievedItem]:
-    """Return the passages as `SentenceMatch` orders them; the best score is 1 before and after."""
-    read = dict[str, float]()
-    for one in passages[:candidates]:
-        titles = [one.metadata.get("title") or "", *one.metadata.get("section_path", ())]
-        read[one.id] = question.sentence_overlap(" ".join(titles), one.text)
-    if len(read) < 2:
-        return list(passages)
-    leader, second = nlargest(2, read, key=read.__getitem__)
-    lead = read[leader] - read[second]
-    if lead < _MIN_LEAD:
-        return list(passages)
-    gain = weight * lead
-    restating = {RESTATING: LaneScore(1, lead, weight, gain)}
-    scored = [
-        replace(one, score=one.score + gain, lanes={**one.lanes, **restating})
-        if one.id == leader
-        else one
-        for one in passages
-    ]
-    most = max(1.0, *(one.score for one in scored))
-    return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
+        read = dict[str, float]()
+        for one in passages[: self.candidates]:
+            titles = [one.metadata.get("title") or "", *one.metadata.get("section_path", ())]
+            read[one.id] = question.sentence_overlap(" ".join(titles), one.text)
+        if len(read) < 2:
+            return list(passages)
+        leader, second = nlargest(2, read, key=read.__getitem__)
+        lead = read[leader] - read[second]
+        if lead < _MIN_LEAD:
+            return list(passages)
+        gain = self.weight * lead
+        restating = {RESTATING: LaneScore(1, lead, self.weight, gain)}
+        scored = [
+            replace(one, score=one.score + gain, lanes={**one.lanes, **restating})
+            if one.id == leader
+            else one
+            for one in passages
+        ]
+        most = max(1.0, *(one.score for one in scored))
+        return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)

@@ -98,8 +98,9 @@ class ScopeRows:
         if self._is_elsewhere:
             return []
         found = await self._chunks.keyword_matches(self.scope, keywords, k)
-        hits = await self._chunks.hits(self.scope, found)
-        return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
+        scores = dict(zip(found.ids, found.scores, strict=True))
+        chunks = await self._chunks.get(self.scope, list(map(UUID, found.ids)))
+        return [(as_document(chunk, self.scope), scores[str(chunk.id)]) for chunk in chunks]
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
         """Return the server's function and its values."""

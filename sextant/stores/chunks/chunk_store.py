@@ -17,7 +17,7 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
-from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
+from sextant.stores.chunks.stored import IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import (
     Embedded,
@@ -227,12 +227,6 @@ class ChunkStore:
         """Return the chunks with these ids, in this order; ids that the scope does not have are skipped."""
         rows = await read_rows(self.database, scope, _CHUNK_STORE_SQL["get"], ids=id_array(ids))
         return [read_stored_chunk(row) for row in rows]
-
-    async def hits(self, scope: Scope, found: Scored) -> list[ChunkHit]:
-        """Return the chunks that a search found, in its order; those deleted meanwhile are skipped."""
-        wanted = list(map(UUID, found.ids))
-        score_by_id = dict(zip(wanted, found.scores, strict=True))
-        return [ChunkHit(chunk, score_by_id[chunk.id]) for chunk in await self.get(scope, wanted)]
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the fields that results show of these chunks, in this order, as rows."""

@@ -224,14 +224,6 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkHit:
-    """A chunk that a search found; the search defines the scale of `score`."""
-
-    chunk: StoredChunk
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class IndexPassage:
     """A chunk as an in-memory index needs it; `searched` is the text by which it is found."""
 

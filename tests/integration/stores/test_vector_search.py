@@ -12,14 +12,13 @@ from psycopg import AsyncConnection
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.documents.chunk_copy import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.langchain import open_vector_store
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import KnowledgeBases
-from tests.integration.chunk_hits import keyword_hits, vector_hits
+from tests.integration.chunk_hits import ChunkHit, keyword_hits, vector_hits
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200

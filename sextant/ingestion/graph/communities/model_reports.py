@@ -21,7 +21,6 @@ from sextant.domain.graph import Finding
 from sextant.ingestion.graph.communities.membership import CAP
 from sextant.ingestion.graph.communities.reports import (
     CommunityEvidence,
-    CommunityReport,
     distinct_names,
     extractive_report,
     facts,
@@ -104,7 +103,7 @@ class ReportWriter:
         """Return the model's name."""
         return self._chat.name
 
-    async def write(self, material: Material) -> CommunityReport:
+    async def write(self, material: Material) -> StoredReport:
         """Return a report by the model, or an extractive one with a note if the model fails."""
         async with self._turns:
             if self._gone or self._left < 1:
@@ -120,7 +119,7 @@ class ReportWriter:
             self._refusals.answered()
             return report
 
-    async def _ask(self, material: Material) -> CommunityReport:
+    async def _ask(self, material: Material) -> StoredReport:
         # As many sources as fit into the prompt.
         candidates = list(material.sources())
         sizes = accumulate(estimate_tokens(one.text) for one in candidates)
@@ -143,10 +142,15 @@ class ReportWriter:
             note = f"{self._chat.name} gave no title, no summary or no finding with a source."
             return await self._extract_report(material, note)
         rated = min(10.0, max(0.0, written.rating))
-        return CommunityReport(
-            written.title.strip(), written.summary.strip(), tuple(findings), rated, self._chat.name
+        return StoredReport(
+            material.evidence.outline.group.id,
+            written.title.strip(),
+            written.summary.strip(),
+            tuple(findings),
+            rated,
+            self._chat.name,
         )
 
-    async def _extract_report(self, material: Material, note: str) -> CommunityReport:
+    async def _extract_report(self, material: Material, note: str) -> StoredReport:
         report = await asyncio.to_thread(extractive_report, material.evidence)
         return replace(report, note=note)

@@ -18,11 +18,7 @@ from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.model_reports import Material, ReportWriter
 from sextant.ingestion.graph.communities.network import Network
 from sextant.ingestion.graph.communities.outlines import Outline, outlines
-from sextant.ingestion.graph.communities.reports import (
-    CommunityEvidence,
-    CommunityReport,
-    extractive_report,
-)
+from sextant.ingestion.graph.communities.reports import CommunityEvidence, extractive_report
 from sextant.ingestion.progress import OnStage
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
@@ -229,18 +225,18 @@ class ReportKeeper:
         inner = await self._communities.parts(
             self._scope, [one.outline.group.id for one in evidence]
         )
-        requests = {
-            group_id: material
+        requests = [
+            material
             for one in evidence
             for group_id in [one.outline.group.id]
             for material in [Material(one, inner.get(group_id, ()))]
             if _is_news(known.get(group_id), writer.name, material.digest)
-        }
-        reports = await asyncio.gather(*(writer.write(material) for material in requests.values()))
+        ]
+        reports = await asyncio.gather(*map(writer.write, requests))
         self._failures.update(report.note for report in reports if report.note)
         return [
-            _to_stored(group_id, report, material.digest)
-            for (group_id, material), report in zip(requests.items(), reports, strict=True)
+            replace(report, evidence=material.digest)
+            for report, material in zip(reports, requests, strict=True)
         ]
 
     async def _evidence(self, part: Sequence[Outline]) -> list[CommunityEvidence]:
@@ -300,20 +296,7 @@ def _is_news(known: KnownReport | None, writer: str, evidence: UUID | None) -> b
 def _extract_report(evidence: CommunityEvidence) -> StoredReport:
     report = extractive_report(evidence)
     digest = _hash(report.title, report.summary, repr(report.findings))
-    return _to_stored(evidence.outline.group.id, report, digest)
-
-
-def _to_stored(group_id: UUID, report: CommunityReport, evidence: UUID) -> StoredReport:
-    return StoredReport(
-        group_id,
-        report.title,
-        report.summary,
-        report.findings,
-        report.rating,
-        report.writer,
-        report.note,
-        evidence,
-    )
+    return replace(report, evidence=digest)
 
 
 def _hash(*texts: str) -> UUID:

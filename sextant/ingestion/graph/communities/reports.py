@@ -19,6 +19,7 @@ from sextant.ingestion.graph.communities.outlines import Outline, leans_on_other
 from sextant.models.offline.passages import find_key, heads_in, quotable_spans
 from sextant.models.offline.wording import terms
 from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.graph.community_store import StoredReport
 from sextant.text.characters import language_of, normalise
 from sextant.text.sentences import end_sentence
 
@@ -129,21 +130,6 @@ _ABOUT = {"zh": "关于{names}。{findings}", "en": "About {names}. {findings}"}
 
 
 @dataclass(frozen=True, slots=True)
-class CommunityReport:
-    """The report of a community; `rating` is in 0..10.
-
-    `writer` is the chat model's name, empty for an extractive report; `note` says why the model did not write it.
-    """
-
-    title: str
-    summary: str
-    findings: tuple[Finding, ...]
-    rating: float
-    writer: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class CommunityEvidence:
     """A community's outline with the texts: names by weight, best passages, stated relations.
 
@@ -162,7 +148,7 @@ class CommunityEvidence:
         return language_of(" ".join(chunk.text for chunk in self.chunks) or " ".join(self.names))
 
 
-def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
+def extractive_report(evidence: CommunityEvidence) -> StoredReport:
     """Return a report of sentences of the community's passages; deterministic."""
     findings = _findings(evidence)
     language = evidence.language
@@ -180,7 +166,8 @@ def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
     leading = [end_sentence(one.text) for one in findings[:_SUMMARY_FINDINGS]]
     text = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
     summary = _ABOUT[language].format(names=about, findings=text).strip()
-    return CommunityReport(title, summary, tuple(findings), rating(evidence.outline))
+    group_id = evidence.outline.group.id
+    return StoredReport(group_id, title, summary, tuple(findings), rating(evidence.outline))
 
 
 def rating(outline: Outline) -> float:

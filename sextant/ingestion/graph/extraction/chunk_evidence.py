@@ -18,7 +18,6 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.entity_types import (
     CONCEPT,
     find_defined,
-    find_type_before,
     type_of_column,
     type_of_name,
 )
@@ -267,7 +266,6 @@ def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Stateme
         statements.mention(
             term.name,
             term.spans[0].start,
-            _type_of_term(chunk.text, term),
             is_repeated=len(term.spans) > 1 and term.spans[0].weight >= NAMED,
         )
         for term in terms
@@ -278,14 +276,6 @@ def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Stateme
     for one, other, times in co_occurrences(chunk.text, terms):
         statements.co_occur(ids[one], ids[other], times)
     return statements
-
-
-def _type_of_term(text: str, term: Term) -> str:
-    """Return the type by a title or role before a term; TERM if the name shows its type itself."""
-    if type_of_name(term.name) != UNTYPED:
-        return UNTYPED
-    types_before = (find_type_before(text, span.start, span.end) for span in term.spans)
-    return next((kind for kind in types_before if kind != UNTYPED), UNTYPED)
 
 
 def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]) -> None:

@@ -19,7 +19,6 @@ from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify
 from sextant.text.segmenter import cut_tagged_words, is_known_word
-from sextant.text.sentences import TITLES
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"
@@ -31,9 +30,6 @@ _LONGEST_CLASS = 4  # Chinese characters
 _OF_PLACES = ("省", "市", "县", "州", "国", "人", "语", "地区", "流域", "政府")
 # Zones of other continents have names like Center, Darwin and Phoenix.
 _OLD_WORLD = ("Europe", "Asia", "Africa")
-# A title or a role right before a name.
-_ROLE = re.compile(r"(?:^|[\s(（|])(?P<role>[A-Za-z]{2,14})(?P<dot>\.?) \Z")
-_LOOK_BACK = 20  # characters
 _HEADING = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 _LONGEST_HEADING = 24  # characters
 
@@ -63,16 +59,6 @@ def type_of_column(heading: str) -> str:
     if is_generic(words[-1]) or any(word in ENGLISH_STOP_WORDS for word in words):
         return UNTYPED
     return relation_type(heading)
-
-
-def find_type_before(text: str, start: int, end: int) -> str:
-    """Return the type by the title or role before a name: "Dr. Marsh", "the manager Ada Marsh"."""
-    role = _ROLE.search(text[max(start - _LOOK_BACK, 0) : start])
-    if role is None or not text[start].isupper() or type_of_class(role["role"]) != PERSON:
-        return UNTYPED
-    is_role = role["role"].islower() and " " in text[start:end]
-    is_title = role["dot"] and role["role"] in TITLES
-    return PERSON if is_title or is_role else UNTYPED
 
 
 def _chinese_name(name: str) -> str:

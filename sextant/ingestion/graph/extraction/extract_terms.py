@@ -159,7 +159,7 @@ def _chinese(text: str) -> Iterator[TermSpan]:
     """Yield runs of Chinese nouns, which may begin with a nominal verb ("检修" + "报告") or a Latin name ("TCL" + "中环")."""
     if not has_cjk(text):
         return
-    for start, end, tags in _join_repeated(text, list(_noun_runs(text))):
+    for start, end, tags in _noun_runs(text):
         name = text[start:end]
         if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and not _is_common(name):
             named = not _NAMES.isdisjoint(tags)
@@ -178,25 +178,6 @@ def _noun_runs(text: str) -> Iterator[_Run]:
         kept = words[:-1] if has_role else words
         if words[0][2] and any(tag != _VERBAL for *_, tag in kept):
             yield kept[0][0], kept[-1][1], [tag for *_, tag in kept]
-
-
-def _join_repeated(text: str, runs: Sequence[_Run]) -> Iterator[_Run]:
-    """Join two runs with a verb between them where the passage repeats this: 消防 + 救援 + 机构."""
-    joined = False
-    often = Counter(text[one[0] : other[1]] for one, other in pairwise(runs))
-    for (start, last, tags), (first, end, more) in pairwise([*runs, (len(text), len(text), [])]):
-        if joined:
-            joined = False
-        elif first - last == 2 and often[text[start:end]] > 1 and _is_verb(text[last:first]):
-            joined = True
-            yield start, end, [*tags, _VERBAL, *more]
-        else:
-            yield start, last, tags
-
-
-@remember_short(16_384)
-def _is_verb(word: str) -> bool:
-    return [tag for _, tag in cut_tagged_words(word)] in ([_VERBAL], ["v"])
 
 
 def _is_common(name: str) -> bool:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.ingestion.graph.extraction.entity_types import (
-    find_type_before,
     type_of_class,
     type_of_column,
     type_of_name,
@@ -106,24 +105,6 @@ def test_the_head_of_a_noun_says_its_class(noun: str, expected: str) -> None:
 )
 def test_the_heading_of_a_column_says_what_stands_in_it(heading: str, expected: str) -> None:
     assert type_of_column(heading) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "expected"),
-    [
-        ("Reviewed by Dr. Yining (2025)", "Yining", "PERSON"),
-        ("Ask the site manager Ines Okafor first", "Ines Okafor", "PERSON"),
-        ("The Board of Directors. HARBOUR HILL, 3 May", "HARBOUR HILL", "TERM"),
-        ("A word from the owner: Rust is fast.", "Rust", "TERM"),
-        ("The manager Rust is fast.", "Rust", "TERM"),
-        ("The King Island Emu is gone.", "Island Emu", "TERM"),
-        ("The tool Heron Three", "Heron Three", "TERM"),
-        ("Heron", "Heron", "TERM"),
-    ],
-)
-def test_what_stands_before_a_name_says_its_type(text: str, name: str, expected: str) -> None:
-    start = text.index(name)
-    assert find_type_before(text, start, start + len(name)) == expected
 
 
 @given(st.text(alphabet="aA 1-年月元公司医院李明", max_size=12))

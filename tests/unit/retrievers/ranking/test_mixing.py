@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from sextant.retrievers.arrays import SparseScores
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.walk import ScopeGraph, WalkIndex
 from sextant.retrievers.lanes.entities import link_strength
@@ -17,7 +18,6 @@ from sextant.retrievers.ranking.mix_ranker import (
     MixParameters,
     PageRankMixer,
     QuerySignals,
-    SemanticScores,
 )
 from sextant.text.name_linker import NameTrie
 
@@ -84,7 +84,7 @@ def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> GraphRa
         match.bearers[0]: link_strength(lexical, question[match.start : match.end])
         for match in names.find(question)
     }
-    nearness = None if near is None else SemanticScores(np.arange(len(near)), near)
+    nearness = None if near is None else SparseScores(np.arange(len(near)), near)
     return MIXER.rank(graph, QuerySignals(lexical.match(question), nearness, named))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sextant.retrievers.arrays import BM25
+from sextant.retrievers.arrays import BM25, SparseScores
 from sextant.retrievers.index.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.ranking.mix_ranker import (
     MixParameters,
-    SemanticScores,
     blend,
     count_nearest,
     lexical_weight,
@@ -18,16 +17,18 @@ from sextant.retrievers.ranking.mix_ranker import (
 
 PARAMETERS = MixParameters()
 # No passage is near, so none contends.
-FAR = SemanticScores(np.empty(0, np.intp), np.empty(0, np.float32))
+FAR = SparseScores(np.empty(0, np.intp), np.empty(0, np.float32))
 
 
 def test_the_farthest_found_and_the_rest_are_not_near() -> None:
-    near = semantic_scores(np.array([3, 0, 2]), np.array([0.9, 0.8, 0.85], np.float32))
+    near = semantic_scores(
+        SparseScores(np.array([0, 2, 3]), np.array([0.8, 0.85, 0.9], np.float32))
+    )
     assert near.at(np.arange(5)) == pytest.approx(np.array([0, 0, 0.5, 1, 0]))
 
 
 def test_nothing_found_is_near_nothing() -> None:
-    near = semantic_scores(np.empty(0, np.intp), np.empty(0, np.float32))
+    near = semantic_scores(FAR)
     assert near.at(np.arange(3)).tolist() == [0, 0, 0]
 
 
@@ -115,9 +116,9 @@ def test_words_that_very_many_hold_still_settle_what_meaning_leaves_even() -> No
     assert blend(match, near, PARAMETERS).argmin() == len(match.scores) - 1
 
 
-def _near(values: np.ndarray) -> SemanticScores:
+def _near(values: np.ndarray) -> SparseScores:
     """Return relevance by meaning of every passage."""
-    return SemanticScores(np.arange(len(values)), values)
+    return SparseScores(np.arange(len(values)), values)
 
 
 def _holding_half(passages: int) -> LexicalMatch:
