@@ -7,8 +7,13 @@ from uuid import UUID
 
 from sextant.domain.graph import Community
 from sextant.domain.scope import Scope
-from sextant.stores.graph.community_hierarchy import Change, Follows, HierarchyStore
-from sextant.stores.graph.community_store import CommunityStore, StoredReport
+from sextant.stores.graph.community_store import (
+    Change,
+    CommunityStore,
+    Follows,
+    HierarchyStore,
+    StoredReport,
+)
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 

@@ -32,8 +32,7 @@ from sextant.models.protocols import Embedder
 from sextant.stores.documents.chunk_copy import refresh_statistics
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.community_hierarchy import Change, Follows, HierarchyStore
-from sextant.stores.graph.community_store import CommunityStore
+from sextant.stores.graph.community_store import Change, CommunityStore, Follows, HierarchyStore
 from sextant.stores.graph.neo4j.projector import open_projector, read_progress
 from sextant.stores.graph.record import EntityText, EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -15,7 +15,7 @@ from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.community_hierarchy import Follows, HierarchyStore
+from sextant.stores.graph.community_store import Follows, HierarchyStore
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
@@ -110,7 +110,7 @@ async def test_they_are_due_when_anything_they_follow_has_gone_or_a_share_of_it_
     seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sextant.stores.graph.community_hierarchy._MAX_EAGER_PASSAGES", 0)
+    monkeypatch.setattr("sextant.stores.graph.community_store._MAX_EAGER_PASSAGES", 0)
     random, history = Random(seed), History(database, settings, scope)  # noqa: S311 - a test's choice
     await history.add()
     await history.follow(random)

@@ -353,7 +353,7 @@ async def test_communities_of_a_large_graph_wait_until_enough_is_new_but_not_whe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So that a passage costs the same in a large graph as in a small one."""
-    monkeypatch.setattr("sextant.stores.graph.community_hierarchy._MAX_EAGER_PASSAGES", 10)
+    monkeypatch.setattr("sextant.stores.graph.community_store._MAX_EAGER_PASSAGES", 10)
     await graphed.ingest(scope, [SAMPLES])
     assert (await upkeep.refresh(scope, patient=True)).full_run
 

@@ -13,8 +13,13 @@ import pytest
 from sextant.domain.graph import Community, MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.community_hierarchy import Change, Follows, HierarchyStore
-from sextant.stores.graph.community_store import CommunityStore, StoredReport
+from sextant.stores.graph.community_store import (
+    Change,
+    CommunityStore,
+    Follows,
+    HierarchyStore,
+    StoredReport,
+)
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep

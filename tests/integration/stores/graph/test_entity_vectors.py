@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.graph.community_hierarchy import HierarchyStore
+from sextant.stores.graph.community_store import HierarchyStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import EntityVectors, GraphRecord
