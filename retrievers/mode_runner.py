@@ -38,7 +38,7 @@ from sextant.retrievers.lanes.lane import (
     log_failures,
     run_lanes,
 )
-from sextant.retrievers.lanes.query_context import IndexLane, IndexLaneRunner, LaneRuns
+from sextant.retrievers.lanes.query_context import IndexLane, IndexLaneRunner
 from sextant.retrievers.lanes.warnings import failure_of
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import (
@@ -130,11 +130,11 @@ class ModeRunner:
             RetrievalError: every lane failed, those of the fallback too.
         """
         companions = [name for name in spec.companions if name in self.lane_names]
-        lanes = await self._run_lanes(spec, [*spec.signals, *companions], query)
-        runs, ranking = lanes.runs, _Ranking([], [], {})
+        runs, timings = await self._run_lanes(spec, [*spec.signals, *companions], query)
+        ranking = _Ranking([], [], {})
         top_k = self.count_read(spec, limit, reranker)
         try:
-            ranking = await self._combine(spec, query, lanes, top_k)
+            ranking = await self._combine(spec, query, runs, timings, top_k)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - without texts the lanes have found nothing
@@ -158,27 +158,34 @@ class ModeRunner:
             return VectorLane(self.chunks, self.embedder)
         return KeywordLane(self.chunks)
 
-    async def _run_lanes(self, spec: ModeSpec, names: Sequence[str], query: LaneQuery) -> LaneRuns:
-        """Run lanes over the stores and over the index at the same time."""
+    async def _run_lanes(
+        self, spec: ModeSpec, names: Sequence[str], query: LaneQuery
+    ) -> tuple[list[LaneRun], Mapping[str, float]]:
+        """Run lanes over the stores and over the index at the same time; return the time of parts, too."""
         timeout = self.settings.lane_timeout
         index_lanes = {name: INDEX_LANES[name] for name in names if name in INDEX_LANES}
         stored = [self._store_lane(name) for name in names if name not in index_lanes]
         if self.indexes is None or not index_lanes:
-            return LaneRuns(await run_lanes(stored, query, timeout))
+            return await run_lanes(stored, query, timeout), {}
         runner = IndexLaneRunner(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
-        by_store, by_index = await asyncio.gather(
+        by_store, (by_index, timings) = await asyncio.gather(
             run_lanes(stored, query, timeout),
             runner.run(index_lanes, query, timeout, find_entities=LOCAL in index_lanes),
         )
-        runs = {run.name: run for run in [*by_store, *by_index.runs]}
-        return LaneRuns([runs[name] for name in names], by_index.timings)
+        runs = {run.name: run for run in [*by_store, *by_index]}
+        return [runs[name] for name in names], timings
 
     async def _combine(
-        self, spec: ModeSpec, query: LaneQuery, lanes: LaneRuns, top_k: int
+        self,
+        spec: ModeSpec,
+        query: LaneQuery,
+        runs: list[LaneRun],
+        times: Mapping[str, float],
+        top_k: int,
     ) -> _Ranking:
         """Return one ranking of all that the lanes found, with texts, and the graph items that go with it."""
-        runs, started = lanes.runs, time.perf_counter()
-        timings = {**lanes.timings, **_lane_timings(runs)}
+        started = time.perf_counter()
+        timings = {**times, **_lane_timings(runs)}
         passages, share = self._fuse(spec, query, runs, top_k)
         graph_items = merge_graph_items(
             [run.graph_items for run in runs if run.graph_items is not None]

@@ -65,69 +65,6 @@ class EntityRanking:
         return self.hits[position.end_in(ids, [hit.score for hit in self.hits]) :]
 
 
-@dataclass(frozen=True, slots=True)
-class EntityRanker:
-    """Runs the lanes and ranks what they found."""
-
-    lanes: EntityLanes
-    settings: Settings
-    reranker: Reranker | None
-
-    async def rank(
-        self, question: EntityQuestion, weights: FusionWeights, taken_at: datetime, *, rerank: bool
-    ) -> EntityRanking:
-        """Return every entity that a lane found, ranked by `blend` or by the reranker.
-
-        Raises:
-            EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
-        """
-        with collect_warnings() as notices:
-            found = await self.lanes.run(question)
-        warnings = [*found.warnings, *notices]
-        started = time.perf_counter()
-        by_lane = {lane: found.hits.get(lane, []) for lane in LANES}
-        hits = [
-            Hit(
-                found.entities[one.key],
-                one,
-                one.score,
-                path=found.paths.get(one.key),
-                named=one.key in found.named,
-            )
-            for one in blend(by_lane, weights.by_lane, self.settings.entity_search.bonus)
-        ]
-        found.timings["fusion"] = milliseconds_since(started)
-        if rerank:
-            started = time.perf_counter()
-            hits = await self._rerank(question.question, hits, warnings)
-            found.timings["rerank"] = milliseconds_since(started)
-        counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
-        return EntityRanking(
-            tuple(hits), counts, found.timings, tuple(distinct(warnings)), taken_at
-        )
-
-    async def _rerank(
-        self, question: str, hits: list[Hit], warnings: list[CodedWarning]
-    ) -> list[Hit]:
-        """Return the hits in the reranker's order; unchanged, and with a warning, if it is late or fails."""
-        if self.reranker is None:
-            warnings.append(CodedWarning(WarningCode.RERANKER_MISSING))
-            return hits
-        texts = [f"{hit.entity.name}: {hit.entity.description}" for hit in hits]
-        limits = RerankLimits.of(self.settings.retrieval)
-        judgement = await judge(self.reranker, question, texts, limits)
-        if judgement.warning is not None:
-            warnings.append(judgement.warning)
-        if not judgement.scores:
-            return hits
-        scores = dict(enumerate(judgement.scores))
-        order = reorder(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
-        reranked = [
-            replace(hits[index], score=score, rerank=scores.get(index)) for index, score in order
-        ]
-        return sorted(reranked, key=lambda hit: (-hit.score, hit.entity.id))
-
-
 # Rankings that are cached for all users, and for one; the latest of a search counts twice.
 _CACHED_RANKINGS, _CACHED_PER_USER = 1024, 128
 
@@ -185,8 +122,8 @@ class EntitySearch:
         self._database, self._graph, self._settings = database, graph, settings
         self._chunks, self._copies = ChunkStore(database), copies
         deadline = settings.retrieval.lane_timeout
-        lanes = EntityLanes(graph, embedder, options, deadline)
-        self._ranker = EntityRanker(lanes, settings, reranker)
+        self._lanes = EntityLanes(graph, embedder, options, deadline)
+        self._reranker = reranker
         # By user, search and moment; and the latest of each search under the moment None.
         self._rankings: VersionedCache[
             tuple[str, ListingKey, datetime | None], str, EntityRanking
@@ -299,13 +236,65 @@ class EntitySearch:
             if (known := self._rankings.peek((*latest[:2], taken_at))) is not None:
                 return *known, True
             question = replace(question, only=question.only.at(taken_at))
-        ranking = await self._ranker.rank(
-            question, search.weights, taken_at, rerank=search.options.rerank
-        )
+        ranking = await self._rank(question, search.weights, taken_at, rerank=search.options.rerank)
         if not ranking.warnings:
             self._rankings.put((*latest[:2], taken_at), stamp.version, ranking)
             self._rankings.put(latest, stamp.version, ranking)
         return stamp.version, ranking, False
+
+    async def _rank(
+        self, question: EntityQuestion, weights: FusionWeights, taken_at: datetime, *, rerank: bool
+    ) -> EntityRanking:
+        """Return every entity that a lane found, ranked by `blend` or by the reranker.
+
+        Raises:
+            EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
+        """
+        with collect_warnings() as notices:
+            found = await self._lanes.run(question)
+        warnings = [*found.warnings, *notices]
+        started = time.perf_counter()
+        by_lane = {lane: found.hits.get(lane, []) for lane in LANES}
+        hits = [
+            Hit(
+                found.entities[one.key],
+                one,
+                one.score,
+                path=found.paths.get(one.key),
+                named=one.key in found.named,
+            )
+            for one in blend(by_lane, weights.by_lane, self._settings.entity_search.bonus)
+        ]
+        found.timings["fusion"] = milliseconds_since(started)
+        if rerank:
+            started = time.perf_counter()
+            hits = await self._rerank(question.question, hits, warnings)
+            found.timings["rerank"] = milliseconds_since(started)
+        counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
+        return EntityRanking(
+            tuple(hits), counts, found.timings, tuple(distinct(warnings)), taken_at
+        )
+
+    async def _rerank(
+        self, question: str, hits: list[Hit], warnings: list[CodedWarning]
+    ) -> list[Hit]:
+        """Return the hits in the reranker's order; unchanged, and with a warning, if it is late or fails."""
+        if self._reranker is None:
+            warnings.append(CodedWarning(WarningCode.RERANKER_MISSING))
+            return hits
+        texts = [f"{hit.entity.name}: {hit.entity.description}" for hit in hits]
+        limits = RerankLimits.of(self._settings.retrieval)
+        judgement = await judge(self._reranker, question, texts, limits)
+        if judgement.warning is not None:
+            warnings.append(judgement.warning)
+        if not judgement.scores:
+            return hits
+        scores = dict(enumerate(judgement.scores))
+        order = reorder(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
+        reranked = [
+            replace(hits[index], score=score, rerank=scores.get(index)) for index, score in order
+        ]
+        return sorted(reranked, key=lambda hit: (-hit.score, hit.entity.id))
 
     async def _load_entities(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entity]:
         return {entity.id: entity for entity in await self._graph.get_entities(scope, ids)}

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -89,14 +89,6 @@ IndexLane = Callable[[LaneQuery, QueryContext], LaneHits]
 
 
 @dataclass(frozen=True, slots=True)
-class LaneRuns:
-    """How each lane fared, and milliseconds of the parts of those over the index."""
-
-    runs: list[LaneRun]
-    timings: Mapping[str, float] = field(default_factory=dict[str, float])
-
-
-@dataclass(frozen=True, slots=True)
 class IndexLaneRunner:
     """Reads a question once for all lanes over the index, and runs them.
 
@@ -118,8 +110,8 @@ class IndexLaneRunner:
         deadline: float,
         *,
         find_entities: bool,
-    ) -> LaneRuns:
-        """Run lanes over the scope's index, one after the other in one thread.
+    ) -> tuple[list[LaneRun], LaneTimings]:
+        """Run lanes over the scope's index, one after the other in one thread; return the time of their parts, too.
 
         Without an embedding model that answers they go on with words and names, and a warning.
 
@@ -142,10 +134,10 @@ class IndexLaneRunner:
             raise
         except Exception as error:  # noqa: BLE001 - as in a lane
             if limit.expired():
-                return LaneRuns([time_out(name, deadline) for name in lanes])
+                return [time_out(name, deadline) for name in lanes], LaneTimings()
             elapsed = milliseconds_since(started)
-            return LaneRuns([LaneRun(name, [], elapsed, error) for name in lanes])
-        return LaneRuns(runs, timings)
+            return [LaneRun(name, [], elapsed, error) for name in lanes], LaneTimings()
+        return runs, timings
 
     async def _run(
         self,

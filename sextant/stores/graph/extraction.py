@@ -147,25 +147,20 @@ class ExtractionStore:
                 await connection.execute(_EXTRACTION_SQL["retry"], {"scope_id": found.scope_id})
 
 
-async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:
-    """Record that a passage has been read; `version` is the prompt's."""
-    await writer.execute(_EXTRACTION_SQL["done"], **_usage_values(chunk_id, usage, version))
-
-
-async def note_failed(
-    writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int, error: SextantError
+async def note_read(
+    writer: GraphWriter,
+    chunk_id: UUID,
+    usage: Usage,
+    version: int,
+    error: SextantError | None = None,
 ) -> None:
-    """Record that a passage could not be read, and why."""
-    values = _usage_values(chunk_id, usage, version)
-    await writer.execute(
-        _EXTRACTION_SQL["failed"], **values, error_code=error.code, error=str(error)
-    )
-
-
-def _usage_values(chunk_id: UUID, usage: Usage, version: int) -> dict[str, object]:
-    return {
+    """Record that a passage has been read, or why it could not be; `version` is the prompt's."""
+    values: dict[str, object] = {
         "chunk_id": chunk_id,
         "input_tokens": usage.prompt_tokens,
         "output_tokens": usage.completion_tokens,
         "prompt_version": version,
     }
+    if error is not None:
+        values |= {"error_code": error.code, "error": str(error)}
+    await writer.execute(_EXTRACTION_SQL["failed" if error else "done"], **values)

@@ -51,7 +51,7 @@ from sextant.ingestion.graph.extraction.model_evidence import ReadPassage, model
 from sextant.ingestion.model_calls import CallOutcome, CallRun, ModelCall, Pace
 from sextant.ingestion.progress import OnCount, silent
 from sextant.prompts import EXTRACT, Messages
-from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_done, note_failed
+from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_read
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import estimate_tokens
@@ -271,11 +271,9 @@ class ModelExtractor:
             await writer.add(model_evidence(run.scope, read, outcome.found, self._types))
             for at in (*outcome.found, *outcome.errors):
                 chunk_id, error = outcome.items[at].id, outcome.errors.get(at)
-                if error is None:
-                    await note_done(writer, chunk_id, usage, PROMPT_VERSION)
-                else:
+                if error is not None:
                     run.reasons.setdefault(error.code, error)
-                    await note_failed(writer, chunk_id, usage, PROMPT_VERSION, error)
+                await note_read(writer, chunk_id, usage, PROMPT_VERSION, error)
                 usage = Usage()
         run.failed += len(outcome.errors)
         run.done += len(outcome.found)
