@@ -122,6 +122,12 @@ def make_graph(entities: int, relations: int, seed: int) -> GraphEvidence:
     )
 
 
+async def add_evidence(record: GraphRecord, scope: Scope, evidence: GraphEvidence) -> None:
+    """Add evidence to a graph in one step."""
+    async with record.writing(scope) as writer:
+        await writer.add(evidence)
+
+
 def bare_rows(graph: GraphEvidence) -> dict[str, list[tuple[Any, ...]]]:
     """Return the same facts as rows of the bare tables."""
     unique = {(row.source_id, row.target_id): row for row in graph.relations}.values()
@@ -313,7 +319,7 @@ async def one_more_batch(database: Database, scope: Scope, graph: GraphEvidence)
         ]
         said = [row._replace(description=f"Said by {number}.") for row in near]
         before = sum(meter.read())
-        await record.add(scope, GraphEvidence(said, facts))
+        await add_evidence(record, scope, GraphEvidence(said, facts))
         spent.append(sum(meter.read()) - before)
     return statistics.median(spent)
 
@@ -341,7 +347,7 @@ async def main() -> None:
             print(f"  {len(arrays.names)} entities, {len(arrays.relation_source)} relations")
             await compare_hops(database, scope, graph)
             little = Scope("bench", "small")
-            await GraphRecord(database).add(little, small)
+            await add_evidence(GraphRecord(database), little, small)
             costs_small = await one_more_batch(database, little, small)
             costs_large = await one_more_batch(database, scope, graph)
             print(

@@ -19,7 +19,7 @@ from uuid import UUID
 
 import numpy as np
 
-from benchmarks.graph import make_graph
+from benchmarks.graph import add_evidence, make_graph
 from benchmarks.quality.sets import numbers
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
@@ -101,12 +101,14 @@ async def run(entities: int, relations: int, seed: int) -> None:
         bolt = Bolt(settings)
         async with await Database.open(settings) as database:
             record, projector = GraphRecord(database), Projector(database, bolt)
-            await timed("into the record", relations, "relations", record.add(SCOPE, graph))
+            await timed(
+                "into the record", relations, "relations", add_evidence(record, SCOPE, graph)
+            )
             await timed("into Neo4j", relations, "relations", projector.sync(SCOPE))
             ids = [row.entity_id for row in graph.mentions]
             more = [RelationRow(ids[n], ids[-n - 1], "MEETS", None, 1.0) for n in range(BATCH)]
             named = MentionRow(ids[0], None, MentionKind.IMPORT, "Another name", "THING")
-            await record.add(SCOPE, GraphEvidence([named], more))
+            await add_evidence(record, SCOPE, GraphEvidence([named], more))
             await timed(f"{BATCH} relations more", BATCH, "relations", projector.sync(SCOPE))
             await questions(database, bolt, ids)
             await timed("again from nothing", relations, "relations", projector.rebuild(SCOPE))

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import numpy as np
 
+from benchmarks.graph import add_evidence
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
@@ -65,7 +66,7 @@ class EntityGraph:
 
 async def store_entities(database: Database, scope: Scope, graph: EntityGraph) -> None:
     """Store the entities as an import does, with vectors."""
-    await GraphRecord(database).add(scope, graph.evidence())
+    await add_evidence(GraphRecord(database), scope, graph.evidence())
     row_of = {id_: row for row, id_ in enumerate(graph.ids)}
     vectors = EntityVectors(database)
     while texts := await vectors.to_embed(scope, 2000):

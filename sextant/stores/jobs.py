@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import timedelta
@@ -64,7 +63,7 @@ class JobStore:
 
     async def claim_all(
         self, worker: str, user_id: str, job_ids: Sequence[UUID]
-    ) -> builtins.list[Job | None]:
+    ) -> list[Job | None]:
         """Claim several jobs of a user as `claim` does, in order; None for each that cannot be claimed, or was before."""
         key = {"worker": worker, "stale": self._stale}
         key |= {"user_id": user_id, "job_ids": list(set(job_ids))}
@@ -106,7 +105,7 @@ class JobStore:
         if not is_mine:
             raise lost(job)
 
-    async def beat_all(self, scope: Scope, beats: Sequence[Beat]) -> builtins.list[bool]:
+    async def beat_all(self, scope: Scope, beats: Sequence[Beat]) -> list[bool]:
         """Record heartbeats of jobs of a user; return for each whether it was not cancelled, deleted, replaced or taken over."""
         values = {
             "user_id": scope.user_id,
@@ -134,7 +133,7 @@ class JobStore:
 
     async def finish_all(
         self, scope: Scope, ended: Sequence[tuple[Job, int | None, Sequence[CodedWarning]]]
-    ) -> builtins.list[bool]:
+    ) -> list[bool]:
         """Close jobs of a user as `finish` does; return for each whether it was not closed or taken over."""
         values = {
             "user_id": scope.user_id,
@@ -164,7 +163,7 @@ class JobStore:
             key = {"user_id": user_id, "job_ids": list(job_ids)}
             await connection.execute(_SQL["hurry"], {**key, **limits})
 
-    async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
+    async def backlog(self, user_id: str | None = None) -> list[Backlog]:
         """Return the numbers of waiting and running jobs, of one user or of all with open jobs."""
         key = {"stale": self._stale, "user_id": user_id}
         return [
@@ -195,10 +194,6 @@ class JobStore:
         jobs = await self._rows(user_id, _SQL["get"], {"user_id": user_id, "job_id": job_id})
         return jobs[0] if jobs else None
 
-    async def list(self, scope: Scope) -> builtins.list[Job]:
-        """Return the jobs of a knowledge base, newest first."""
-        return await self._rows(scope.user_id, _SQL["list"], key_of(scope))
-
     async def _mine(self, job: Job, query: LiteralString, **values: object) -> None:
         key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
         async with self._database.transaction(job.scope.user_id) as connection:
@@ -206,9 +201,7 @@ class JobStore:
             if await cursor.fetchone() is None:
                 raise lost(job)
 
-    async def _rows(
-        self, user_id: str, query: LiteralString, values: dict[str, Any]
-    ) -> builtins.list[Job]:
+    async def _rows(self, user_id: str, query: LiteralString, values: dict[str, Any]) -> list[Job]:
         return [_job(row) for row in await self._database.fetch(user_id, dict_row, query, values)]
 
 

@@ -21,7 +21,6 @@ from sextant.domain.settings import Settings
 from sextant.facade.library import Library
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.registration import Upload
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from tests.e2e.workers import (
     IMPATIENT,
@@ -33,6 +32,7 @@ from tests.e2e.workers import (
     when,
     working,
 )
+from tests.integration.stored_state import JobStore
 
 pytestmark = pytest.mark.e2e
 

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 from sextant.domain.documents import Job, JobStage
 from sextant.domain.scope import Scope
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import JobStore
 
 # Long enough to be killed in the middle of it, on whatever machine.
 PARAGRAPHS = 120

@@ -241,12 +241,6 @@ class EmbeddedServer:
                 os.close(self._watched)
 
 
-def is_running(data_dir: Path) -> bool:
-    """Return whether a server of `data_dir` accepts connections, without starting one."""
-    found = find_postmaster(_absolute(data_dir))
-    return found is not None and is_listening(found.socket_dir)
-
-
 def _absolute(data_dir: Path) -> Path:
     return data_dir.expanduser().resolve()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -34,7 +33,6 @@ class Merge:
     from_id: UUID
     into_id: UUID
     reason: str = ""
-    created_at: datetime | None = None
     automatic: bool = False
 
 

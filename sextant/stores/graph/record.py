@@ -15,10 +15,7 @@ from sextant.domain.graph import Community
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, read_arrays, read_order
-from sextant.stores.graph.evidence import Added, GraphEvidence
 from sextant.stores.graph.graph_writer import GraphWriter, hold_graph, writing
-from sextant.stores.graph.name_decisions import SQL as MERGE_SQL
-from sextant.stores.graph.name_decisions import Merge, merge, unmerge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.transfer import GraphReading
 from sextant.stores.postgresql.database import Database
@@ -154,30 +151,6 @@ class GraphRecord:
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             yield GraphReading(connection, found.scope_id if found else 0)
-
-    async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
-        """Store one batch of evidence and update the graph; storing it again changes nothing."""
-        async with self.writing(scope) as writer:
-            await writer.add(evidence)
-        return writer.added
-
-    async def merge(self, scope: Scope, merges: Sequence[Merge]) -> int:
-        """Merge entities by decision; return the number of new decisions.
-
-        Raises:
-            OptionInvalid: an entity is to be merged into itself.
-        """
-        async with self.writing(scope) as writer:
-            return await merge(writer, merges)
-
-    async def unmerge(self, scope: Scope, from_ids: Sequence[UUID]) -> int:
-        """Undo merges of these entities; return how many had been merged."""
-        async with self.writing(scope) as writer:
-            return await unmerge(writer, from_ids)
-
-    async def merges(self, scope: Scope) -> list[Merge]:
-        """Return the current merges, oldest first."""
-        return await rows_of(self._database, scope, class_row(Merge), MERGE_SQL["merges"])
 
     async def project(self, scope: Scope) -> None:
         """Start noting changes in `graph_outbox`, for a copy in a graph database."""

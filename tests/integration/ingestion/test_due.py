@@ -16,11 +16,11 @@ from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.community_store import Follows, HierarchyStore
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.uploading import ingest_bytes
+from tests.integration.stored_state import GraphRecord
 
 SHARE = 0.5
 ROUNDS = 12

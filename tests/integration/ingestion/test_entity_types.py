@@ -14,10 +14,10 @@ from sextant.retrievers.entity_search.options import SearchOptions
 from sextant.retrievers.entity_search.search import EntitySearch
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.uploading import ingest_bytes
+from tests.integration.stored_state import GraphRecord
 
 TOOLS = """# Building
 

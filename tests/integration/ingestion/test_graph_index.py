@@ -21,13 +21,13 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.resuming import resumed
 from tests.integration.ingestion.uploading import ingest_bytes
+from tests.integration.stored_state import JobStore
 
 HEATER = "# 热控系统（TCS）\n\n加热回路由蓄电池供电。蓄电池的温度由热控系统控制。\n"
 REPORT = "# 检修报告\n\n王思佳检查了热控系统，确认TCS工作正常。\n"

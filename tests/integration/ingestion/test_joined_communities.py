@@ -14,9 +14,9 @@ from sextant.ingestion.graph.communities.network import modularity, network_of
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.stored_state import GraphRecord
 
 TOPICS = 30
 MEMBERS = 14

@@ -13,11 +13,11 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.chunk_hits import vector_hits
 from tests.integration.killing import kill_when_reached
+from tests.integration.stored_state import JobStore
 
 WORKER = Path(__file__).with_name("killed_worker.py")
 TEXT = "# Report\n\n" + "\n\n".join(

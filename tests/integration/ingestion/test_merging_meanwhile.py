@@ -13,9 +13,9 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.name_decisions import Merge
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.test_graph_index import WORLD, add, aliases, relations, rows
+from tests.integration.stored_state import GraphRecord
 
 # The last meets an entity that the first has made another; both are named in several documents.
 MERGES = [("蓄电池", "蓄电池组"), ("检修报告", "New York City"), ("蓄电池组", "热控系统（TCS）")]

@@ -27,7 +27,6 @@ from sextant.ingestion.progress import Progress
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.queue import UploadStore
 from sextant.stores.scopes import KnowledgeBases
@@ -35,6 +34,7 @@ from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.chunk_hits import keyword_hits
 from tests.integration.ingestion.resuming import resumed
 from tests.integration.ingestion.uploading import ingest_bytes
+from tests.integration.stored_state import JobStore
 from tests.pictures import data_uri, picture
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"

@@ -30,13 +30,13 @@ from sextant.stores.graph.name_comparison import (
 )
 from sextant.stores.graph.name_decisions import Merge, decide_one, decide_two
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing
 from tests.integration.ingestion.uploading import ingest_bytes
+from tests.integration.stored_state import GraphRecord
 
 WORLD = {
     "who": "# World Health Organization\n\nThe World Health Organization (WHO) fights malaria.\n",

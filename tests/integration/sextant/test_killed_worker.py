@@ -24,10 +24,10 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import ROOT, kill_when_reached
 from tests.integration.own_database import settings_over, short_folder
+from tests.integration.stored_state import JobStore
 
 WORKER = Path(__file__).with_name("dying_worker.py")
 SAMPLES = ROOT / "samples" / "documents"

@@ -23,12 +23,13 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
-from sextant.stores.jobs import URGENT_WAITING, JobStore
+from sextant.stores.jobs import URGENT_WAITING
 from sextant.stores.postgresql.database import Database
 from sextant.stores.queue import Turns, UploadStore
 from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
+from tests.integration.stored_state import JobStore
 
 PATIENCE = 60.0
 

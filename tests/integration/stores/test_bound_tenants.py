@@ -13,8 +13,8 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.conftest import Ingest
 
 # Functions that name no tenant: what they tell or do is everybody's, or is found by a secret.

@@ -26,9 +26,10 @@ from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.embedding_space import check_space
-from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
+from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer
 from sextant.stores.postgresql.database import Database
 from tests.integration.chunk_hits import keyword_hits, vector_hits
+from tests.integration.stored_state import is_running
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 OPEN = """

@@ -19,11 +19,11 @@ from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered
 from sextant.stores.documents.versions import ReadyVersion, open_version
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases, doom_scope, lock_scope
 from tests.integration.chunk_hits import keyword_hits, vector_hits
+from tests.integration.stored_state import JobStore
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 

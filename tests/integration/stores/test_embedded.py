@@ -23,8 +23,9 @@ import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.stores.embedded import server
-from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
+from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer
 from sextant.stores.embedded.watcher import LOG, LOG_BYTES
+from tests.integration.stored_state import is_running
 
 # A user of the server in another process: says "ready", then lives until its input ends.
 OTHER_PROCESS = """

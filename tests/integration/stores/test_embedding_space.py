@@ -19,9 +19,9 @@ from sextant.stores.documents.embedding_space import (
     start_reembedding,
     store_vectors,
 )
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from tests.integration.chunk_hits import keyword_hits, vector_hits
+from tests.integration.stored_state import JobStore
 
 
 @dataclass(frozen=True)

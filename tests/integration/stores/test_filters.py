@@ -22,9 +22,9 @@ from sextant.stores.chunks.chunk_store import ChunkStore, Vectors, document_patt
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.chunk_hits import keyword_hits, vector_hits
+from tests.integration.stored_state import GraphRecord
 
 LABELS = ("付款", "Payment terms", "违约责任", "Delivery", "保密")
 TAGS = ("合同", "Table", "draft", "zh")

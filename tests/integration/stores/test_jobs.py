@@ -14,9 +14,9 @@ from sextant.ingestion import workers
 from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import doom_scope
+from tests.integration.stored_state import JobStore
 
 
 async def upload(documents: DocumentStore, scope: Scope, name: str, content: str) -> Registered:

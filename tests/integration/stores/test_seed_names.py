@@ -14,8 +14,9 @@ from psycopg.rows import dict_row
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, entity_id
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.conftest import Ingest
 
 Row = dict[str, Any]

@@ -20,10 +20,11 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases, entity_stamp, stamp_of
+from tests.integration.stored_state import GraphRecord
 
 KINDS = ("passages", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages"}, {"graph", "entities"}

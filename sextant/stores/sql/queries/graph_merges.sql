@@ -115,8 +115,3 @@ delete from entity_merges where scope_id = %(scope_id)s and from_id = %(from_id)
 -- Those of these entities that are merged automatically.
 select from_id from entity_merges
 where scope_id = %(scope_id)s and from_id = any(%(ids)s) and automatic order by from_id;
-
--- name: merges
--- The merges, oldest first.
-select g.from_id, g.into_id, g.reason, g.created_at, g.automatic from entity_merges g
-where g.scope_id = %(scope_id)s order by g.created_at, g.from_id;

@@ -78,11 +78,6 @@ with held as materialized (select id from ingestion_jobs
 update ingestion_jobs j set stage = 'queued', worker = null, updated_at = now()
 from held where j.id = held.id;
 
--- name: list
--- The jobs of a knowledge base, newest first.
-select * from ingestion_jobs
-where user_id = %(user_id)s and graph_id = %(graph_id)s order by created_at desc, id;
-
 -- name: get
 -- One job.
 select * from ingestion_jobs where user_id = %(user_id)s and id = %(job_id)s;

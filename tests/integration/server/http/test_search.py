@@ -65,7 +65,7 @@ async def test_the_reranker_is_left_out_where_it_is_not_wanted(
     retriever = (await serving.rag.dependencies()).retriever
     searching = await serving.rag._parts.chunk_search()
     monkeypatch.setitem(retriever.__dict__, "reranker", Longest())
-    monkeypatch.setattr(searching._ranker, "_reranker", Longest())
+    monkeypatch.setattr(searching, "_reranker", Longest())
     judged = await search(client, mode=mode)
     plain = await search(client, mode=mode, rerank=False)
     assert any("rerank" in one["scores"] for one in judged["results"])

@@ -15,8 +15,8 @@ from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.entity_world import ENTITIES, RELATIONS, Build, World
 from tests.integration.stores.graph.world import Change, Ingest, ReadSide, Store, Stored
 from tests.neo4j_server import neo4j_for_tests

@@ -22,9 +22,10 @@ from sextant.stores.graph.evidence import (
     RelationRow,
     entity_id,
 )
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import ReadSide
 
 QUERY = "Rust内存安全特性"

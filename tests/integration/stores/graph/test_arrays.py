@@ -10,7 +10,7 @@ from sextant.domain.graph import CO_OCCURS, MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import KINDS, halves_of
 from sextant.stores.graph.name_decisions import Merge
-from sextant.stores.graph.record import GraphRecord
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import Store, alias, evidence, mention, named, relation
 
 BACKSLASHES = "C:\\new\\table \\N"

@@ -13,8 +13,8 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import Store, evidence, mention, named, relation
 
 GOOD = (

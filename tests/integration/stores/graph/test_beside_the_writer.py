@@ -20,9 +20,10 @@ from sextant.stores.graph.community_store import (
     HierarchyStore,
     StoredReport,
 )
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.test_exactness import rows_of
 from tests.integration.stores.graph.world import Store, evidence, mention, named
 

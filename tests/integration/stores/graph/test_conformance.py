@@ -26,9 +26,10 @@ from sextant.stores.graph.evidence import (
 from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import HUB_DEGREE, Hop
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import (
     Change,
     ReadSide,

@@ -13,9 +13,10 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.community_store import HierarchyStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
+from tests.integration.stored_state import GraphRecord
 
 LARGE = 400
 

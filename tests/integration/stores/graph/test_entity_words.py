@@ -16,8 +16,9 @@ from sextant.retrievers.entity_search.lanes import words_of
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.protocol import EntityFilter
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import EntityVectors
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import ReadSide
 
 MODEL, IMPORT = MentionKind.MODEL, MentionKind.IMPORT

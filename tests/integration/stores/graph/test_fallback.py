@@ -28,9 +28,9 @@ from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
+from tests.integration.stored_state import GraphRecord
 from tests.neo4j_server import Neo4jServer
 
 BEHIND = CodedWarning(WarningCode.NEO4J_BEHIND)

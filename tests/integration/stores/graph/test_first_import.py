@@ -12,8 +12,8 @@ import pytest
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import Store, evidence, mention, named
 
 _TABLES = ("mentions", "relation_evidence", "entity_names", "entities", "adjacency")

@@ -14,9 +14,9 @@ from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.killing import kill_when_reached
+from tests.integration.stored_state import GraphRecord
 
 WORKER = Path(__file__).with_name("killed_projector.py")
 NUMBER = 300

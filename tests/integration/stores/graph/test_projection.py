@@ -28,8 +28,8 @@ from sextant.stores.graph.neo4j.projector import Projector, read_progress
 from sextant.stores.graph.neo4j.store import CopiedGraph, Neo4jGraph
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import NAMES, NODES, History, some_evidence
 from tests.integration.stores.graph.world import Store, named

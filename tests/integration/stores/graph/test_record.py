@@ -12,9 +12,10 @@ from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphCounts, GraphRecord
+from sextant.stores.graph.record import GraphCounts
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
+from tests.integration.stored_state import GraphRecord
 from tests.integration.stores.graph.world import (
     Row,
     Store,

@@ -18,9 +18,9 @@ from sextant.stores.graph.graph_factory import ProjectedGraph
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.neo4j.store import Neo4jGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import fresh_database
+from tests.integration.stored_state import GraphRecord
 
 BEHIND = CodedWarning(WarningCode.NEO4J_BEHIND)
 
