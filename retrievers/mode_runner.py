@@ -167,10 +167,10 @@ class ModeRunner:
         stored = [self._store_lane(name) for name in names if name not in index_lanes]
         if self.indexes is None or not index_lanes:
             return await run_lanes(stored, query, timeout), {}
-        runner = IndexLaneRunner(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
+        runner = IndexLaneRunner(self.chunks, self.embedder, self.indexes, spec.ranker)
         by_store, (by_index, timings) = await asyncio.gather(
             run_lanes(stored, query, timeout),
-            runner.run(index_lanes, query, timeout, find_entities=LOCAL in index_lanes),
+            runner.run(index_lanes, query, timeout),
         )
         runs = {run.name: run for run in [*by_store, *by_index]}
         return [runs[name] for name in names], timings

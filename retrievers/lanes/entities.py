@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,25 +10,16 @@ from uuid import UUID
 import numpy as np
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, PassageContent, RetrievedItem
-from sextant.domain.warnings import WarningCode
-from sextant.models.protocols import Vectors
 from sextant.retrievers.arrays import Floats, Rows, highest
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
-from sextant.retrievers.lanes.lane import LaneQuery, go_without
 from sextant.stores.graph.evidence import relation_id
-from sextant.stores.graph.protocol import EntityHit, GraphStore
-from sextant.stores.postgresql.watched import with_deadline
 
 # A name is linked at full strength if its words have this share of the idf of an unseen word.
 _FULL_STRENGTH_SHARE = 0.5
 # A weaker link names nothing in particular: its words stand in many passages.
 MIN_NAME_STRENGTH = 0.25
-# Entities that a search by words, and one by meaning, finds for a question that names none.
-_NEAREST = 5
-# Their strength relative to a name: sharing words with the question is much weaker evidence.
-_NEAREST_STRENGTH = 0.03
 
 
 def link_strength(lexical: LexicalIndex, words: str) -> float:
@@ -60,35 +50,6 @@ def _find_links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, 
     for match in index.names.find(text):
         name = text[match.start : match.end]
         yield name, match.bearers, link_strength(index.lexical, name)
-
-
-async def find_nearest_entities(
-    graph: GraphStore, query: LaneQuery, index: ScopeIndex, vector: Vectors | None, seconds: float
-) -> dict[int, float]:
-    """Return the entities (rows) nearest to the question by words and meaning, with the strength of each link.
-
-    The result is empty, with a warning, if the graph store fails or does not answer within `seconds`.
-    """
-    scores: Mapping[UUID, float] = {}
-    with go_without("graph", query.warnings, WarningCode.GRAPH_STORE_FAILED):
-        scores = await with_deadline(seconds, _score_nearest(graph, query, vector))
-    rows = ((index.entities.row_of(id_), score) for id_, score in scores.items())
-    return {row: _NEAREST_STRENGTH * score for row, score in rows if row is not None and score > 0}
-
-
-async def _score_nearest(
-    graph: GraphStore, query: LaneQuery, vector: Vectors | None
-) -> dict[UUID, float]:
-    """Return the nearest entities by meaning with their cosines, and those by words with 1 / rank, which outranks it."""
-    by_words = graph.entities_by_words(query.scope, query.keywords, _NEAREST)
-    near: list[EntityHit] = []
-    if vector is None:
-        worded = await by_words
-    else:
-        by_meaning = graph.entities_by_vector(query.scope, vector, _NEAREST)
-        near, worded = await asyncio.gather(by_meaning, by_words)
-    scores = {hit.entity.id: hit.score for hit in near}
-    return scores | {hit.entity.id: 1 / rank for rank, hit in enumerate(worded, start=1)}
 
 
 # The most relevant entities, of which the first ones start the neighbourhood; and how many are shown in all.

@@ -87,15 +87,13 @@ LOCAL = "local"
 def local_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
     """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank`).
 
-    The entities are those that the question names (by title, name or alias), else the nearest ones by words
-    and meaning. Without any the walk starts from the relevant passages.
+    The entities are those that the question names (by title, name or alias). Without any the walk starts from the
+    relevant passages.
     """
     index, signals = context.index, context.signals
-    if not signals.named:
-        signals = replace(signals, named=context.nearest_entities, relevance=None)
-        # A question without keywords has a warning of its own.
-        if not signals.named and index.chunk_ids and query.keywords:
-            query.warn(WarningCode.ENTITIES_NOT_NAMED)
+    # A question without keywords has a warning of its own.
+    if not signals.named and index.chunk_ids and query.keywords:
+        query.warn(WarningCode.ENTITIES_NOT_NAMED)
     with context.timings.measure(WALK):
         ranking = context.ranker.rank(index.walk, signals, entities_alone=True)
     graph_items = collect_graph_items(index, ranking.entities, signals.named)

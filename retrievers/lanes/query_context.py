@@ -19,7 +19,7 @@ from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.arrays import Floats, SparseScores
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from sextant.retrievers.lanes.entities import GraphItems, find_nearest_entities, link_question
+from sextant.retrievers.lanes.entities import GraphItems, link_question
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, go_without, time_out
 from sextant.retrievers.ranking.mix_ranker import (
     PageRankMixer,
@@ -29,7 +29,6 @@ from sextant.retrievers.ranking.mix_ranker import (
 )
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import halves_of_texts, index_of
-from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import detach_on_cancel
 
 _NO_PASSAGES = SparseScores(np.empty(0, np.intp), np.empty(0, np.float32))
@@ -58,7 +57,6 @@ class QueryContext:
         ranker: ranks passages and entities by the signals.
         vector: the question's vector; None without an embedding model that answers.
         nearest: cosines of the passages nearest to the centred vector; none without vectors.
-        nearest_entities: entity → strength, where a lane wants them and the question names no entity.
         allowed: whether each passage passes the question's filters; None without filters.
         timings: time of the parts, added up as they are done.
     """
@@ -68,7 +66,6 @@ class QueryContext:
     ranker: PageRankMixer
     vector: Vectors | None
     nearest: SparseScores
-    nearest_entities: Mapping[int, float]
     allowed: npt.NDArray[np.bool_] | None
     timings: LaneTimings
 
@@ -93,23 +90,17 @@ class IndexLaneRunner:
     """Reads a question once for all lanes over the index, and runs them.
 
     Args:
-        chunks, embedder, indexes, graph: what is read.
+        chunks, embedder, indexes: what is read.
         ranker: ranks passages and entities by the signals.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     indexes: ScopeIndexes
-    graph: GraphStore | None
     ranker: PageRankMixer
 
     async def run(
-        self,
-        lanes: Mapping[str, IndexLane],
-        query: LaneQuery,
-        deadline: float,
-        *,
-        find_entities: bool,
+        self, lanes: Mapping[str, IndexLane], query: LaneQuery, deadline: float
     ) -> tuple[list[LaneRun], LaneTimings]:
         """Run lanes over the scope's index, one after the other in one thread; return the time of their parts, too.
 
@@ -119,7 +110,6 @@ class IndexLaneRunner:
             lanes: name → lane.
             query: the question.
             deadline: seconds after which all lanes count as timed out.
-            find_entities: look up the nearest entities where the question names none.
 
         Raises:
             InputError, ConflictError: the request or the stored vectors are at fault.
@@ -128,8 +118,7 @@ class IndexLaneRunner:
         timings = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
-                seconds = deadline / 2 if find_entities else 0.0
-                runs = await self._run(lanes, query, started, timings, seconds)
+                runs = await self._run(lanes, query, started, timings)
         except (InputError, ConflictError):
             raise
         except Exception as error:  # noqa: BLE001 - as in a lane
@@ -145,7 +134,6 @@ class IndexLaneRunner:
         query: LaneQuery,
         started: float,
         timings: LaneTimings,
-        entity_seconds: float,
     ) -> list[LaneRun]:
         index, vector = await asyncio.gather(
             detach_on_cancel(self.indexes.get(query.scope)), self._embed(query, timings)
@@ -158,11 +146,6 @@ class IndexLaneRunner:
             type_similarity = await shared.type_similarity(index.types, vector)
         allowed = await self._allowed(query, index)
         named = link_question(index, query.text)
-        nearest_entities: Mapping[int, float] = {}
-        if entity_seconds and not named and self.graph is not None and len(index.entities):
-            nearest_entities = await find_nearest_entities(
-                self.graph, query, index, vector, entity_seconds
-            )
 
         def run_in_thread() -> list[LaneRun]:
             with timings.measure(VECTOR):
@@ -183,7 +166,6 @@ class IndexLaneRunner:
                 self.ranker,
                 vector,
                 nearest or _NO_PASSAGES,
-                nearest_entities,
                 allowed,
                 timings,
             )

@@ -27,13 +27,13 @@ from sextant.stores.graph.community_store import CommunityStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.name_decisions import Merge
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import language_of
 from tests.embedders import BrokenEmbedder
 from tests.integration.communities import keep
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
+from tests.integration.stored_state import GraphRecord
 from tests.sentences import sentence
 
 MODES = ["local", "global", "hybrid", "mix"]
@@ -321,14 +321,6 @@ async def test_local_without_an_entity_goes_by_similarity_and_says_so(
     found = await retriever.search(scope, "overnight cold rests", mode="local", top_k=1)
     assert files(found) == ["bread"]
     assert found.warnings == (sentence(WarningCode.ENTITIES_NOT_NAMED, "en"),)
-
-
-async def test_local_without_a_name_starts_from_the_nearest_entity(
-    retriever: GraphRetriever, scope: Scope
-) -> None:
-    found = await retriever.search(scope, "Which mounds are old?", mode="local", top_k=1)
-    assert files(found) == ["mounds"]
-    assert found.warnings == ()
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])

@@ -21,13 +21,13 @@ from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, entity_id
-from sextant.stores.graph.record import GraphRecord
 from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.embedders import BrokenEmbedder
 from tests.integration.ingestion.uploading import ingest_bytes
 from tests.integration.retrievers.test_scope_index import CountingChunks
+from tests.integration.stored_state import GraphRecord
 
 DOCUMENTS = {
     "mounds": "# Pocahontas Mounds\n\nPocahontas Mounds is an archaeological site in Mississippi.\n",

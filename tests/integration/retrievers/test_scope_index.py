@@ -136,12 +136,10 @@ async def test_the_nearest_reports_are_those_with_the_nearest_vectors(
     cosines = dict(zip((one.id for one in waiting), (vectors @ question).tolist(), strict=True))
     await store.store_vectors(scope, waiting, vectors)
     index = await ScopeIndexes(ChunkStore(database), GraphRecord(database), 1000).get(scope)
-    near = index.reports.near(question, 3)
+    near, found = index.reports.near(question, 3)
     nearest = sorted(cosines, key=lambda one: (-cosines[one], one))[:3]
-    assert [one.report.community.id for one in near] == nearest
-    assert [one.cosine for one in near] == pytest.approx(
-        [cosines[one] for one in nearest], abs=1e-5
-    )
+    assert [one.community.id for one in near] == nearest
+    assert found == pytest.approx([cosines[one] for one in nearest], abs=1e-5)
 
 
 async def test_while_an_update_takes_long_the_index_of_before_answers_and_says_so(
