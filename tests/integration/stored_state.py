@@ -13,7 +13,7 @@ from sextant.domain.scope import Scope, key_of
 from sextant.stores import jobs
 from sextant.stores.embedded.server import find_postmaster, is_listening
 from sextant.stores.graph import record
-from sextant.stores.graph.evidence import Added, GraphEvidence
+from sextant.stores.graph.evidence import GraphEvidence
 from sextant.stores.graph.name_decisions import Merge, merge, unmerge
 from sextant.stores.scopes import rows_of
 
@@ -21,11 +21,10 @@ from sextant.stores.scopes import rows_of
 class GraphRecord(record.GraphRecord):
     """The record of a graph, changed in one step."""
 
-    async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
+    async def add(self, scope: Scope, evidence: GraphEvidence) -> None:
         """Store one batch of evidence and update the graph."""
         async with self.writing(scope) as writer:
             await writer.add(evidence)
-        return writer.added
 
     async def merge(self, scope: Scope, merges: Sequence[Merge]) -> int:
         """Merge entities by decision; return the number of new decisions."""

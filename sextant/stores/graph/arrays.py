@@ -105,16 +105,6 @@ class IdTable:
         """Return the ids of some rows as text."""
         return [str(self[row]) for row in rows]
 
-    def row_of(self, wanted: UUID) -> int | None:
-        """Return the row of an id; None if it is unknown."""
-        rows = self.rows_of(halves_of([wanted]))
-        return int(rows[0]) if len(rows) else None
-
-    def rows_of(self, wanted: Ids) -> Indices:
-        """Return the rows of the known ids among `wanted`, in their order."""
-        rows = index_of(self.halves, wanted)
-        return rows[rows >= 0]
-
 
 @dataclass(frozen=True, slots=True)
 class GraphRows:

@@ -108,15 +108,6 @@ class GraphEvidence:
     aliases: Sequence[AliasRow] = ()
 
 
-@dataclass(slots=True)
-class Added:
-    """Numbers of new or changed rows."""
-
-    mentions: int = 0
-    relations: int = 0
-    aliases: int = 0
-
-
 def one_line(text: str) -> str:
     """Return a name as it is stored: storable characters only, white space collapsed."""
     return " ".join(clean_text(text).split())

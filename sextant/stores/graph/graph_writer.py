@@ -18,7 +18,6 @@ from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import (
-    Added,
     AliasRow,
     EvidenceRows,
     GraphEvidence,
@@ -51,7 +50,6 @@ class GraphWriter:
 
     Attributes:
         version: the version of the graph, which `derive` increases.
-        added: the numbers of rows stored so far.
     """
 
     connection: Connection
@@ -59,7 +57,6 @@ class GraphWriter:
     user_id: str
     version: int
     projected: bool
-    added: Added = field(default_factory=Added)
     _waiting: dict[str, int] = field(default_factory=dict)
     _ordinal: int = 0
     _changes: int = 0
@@ -187,26 +184,25 @@ class GraphWriter:
             await self._expect_many()
             await self._run("analyze_incoming")
         if "aliases" in waiting:
-            self.added.aliases += await self._gain(_SQL["add_aliases"])
+            await self._gain(_SQL["add_aliases"])
         if "mentions" in waiting:
-            self.added.mentions += await self._replace("mentions", waiting["mentions"])
+            await self._replace("mentions", waiting["mentions"])
         if "relations" in waiting and not self.version and not await self._run("is_merged"):
-            self.added.relations += await self._gain(_SQL["load_relations"])
+            await self._gain(_SQL["load_relations"])
             self._loaded = True
         elif "relations" in waiting:
-            self.added.relations += await self._replace("relations", waiting["relations"])
+            await self._replace("relations", waiting["relations"])
 
     async def _expect_many(self) -> None:
         if not self._many:
             self._many = True
             await self._run("plan_for_many")
 
-    async def _replace(self, table: str, number: int) -> int:
+    async def _replace(self, table: str, number: int) -> None:
         """Add rows; existing ones that differ are removed first."""
         added = await self._gain(_SQL[f"add_{table}"])
         if self.version and added < number and await self._lose(f"replace_{table}"):
-            added += await self._gain(_SQL[f"add_{table}"])
-        return added
+            await self._gain(_SQL[f"add_{table}"])
 
     async def _gain(self, query: LiteralString, **values: object) -> int:
         changed = await self.execute(query, **values)

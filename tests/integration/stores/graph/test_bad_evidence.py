@@ -43,8 +43,7 @@ async def test_a_bad_row_is_left_out_and_the_good_ones_stay(
     record: GraphRecord, database: Database, scope: Scope, row: object
 ) -> None:
     batch = evidence(*GOOD, row)  # type: ignore[arg-type]
-    added = await record.add(scope, batch)
-    assert (added.mentions, added.relations) == (2, 1)
+    await record.add(scope, batch)
     hops = await PostgresGraph(database).neighbourhood(scope, [named("insulin")])
     assert [hop.target_id for hop in hops] == [named("diabetes")]
 

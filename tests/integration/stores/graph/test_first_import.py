@@ -71,16 +71,11 @@ async def test_it_makes_the_graph_that_a_later_import_makes(
     said = GraphEvidence(
         said.mentions if part != "relations" else (), said.relations if part != "entities" else ()
     )
-    added = await record.add(scope, said)
+    await record.add(scope, said)
     await record.add(other, GraphEvidence(said.mentions[:1], said.relations[:1]))
     await record.add(other, said)
 
-    graph = await stored(database, scope)
-    assert graph == await stored(database, other)
-    assert (added.mentions, added.relations) == (
-        len(graph["mentions"]),
-        len(graph["relation_evidence"]),
-    )
+    assert await stored(database, scope) == await stored(database, other)
 
 
 async def test_in_batches_it_is_the_same_and_storing_it_again_changes_nothing(
@@ -95,8 +90,7 @@ async def test_in_batches_it_is_the_same_and_storing_it_again_changes_nothing(
     once = await stored(database, scope)
     assert await stored(database, other) == once
 
-    again = await record.add(scope, said)
-    assert (again.mentions, again.relations) == (0, 0)
+    await record.add(scope, said)
     assert await stored(database, scope) == once
 
 
