@@ -11,7 +11,7 @@ from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.settings import RetrievalSettings
 from sextant.retrievers.lanes.index_lanes import GLOBAL, LOCAL, MIX, REPORTS
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.ranking.mix_ranker import MixParameters, PageRankMixer
+from sextant.retrievers.ranking.mix_ranker import PageRankMixer
 from sextant.retrievers.ranking.rescorers import Rescorer, SentenceMatch
 
 
@@ -68,7 +68,6 @@ MODES: Mapping[str, ModeSpec] = {
     ),
     Mode.MIX: ModeSpec(
         signals=(MIX,),
-        ranker=PageRankMixer(MixParameters()),
         rescorers=(SentenceMatch(),),
         companions=(REPORTS,),
         fallback=_WITHOUT_GRAPH,

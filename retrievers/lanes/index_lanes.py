@@ -69,14 +69,15 @@ def _rank_rows(scores: Floats, rows: Rows) -> list[LaneScore | None]:
 MIX = "mix"
 
 
-def mix_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
-    """Return passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mix_ranker`).
+def mix_lane(query: LaneQuery, context: QueryContext, *, entities_alone: bool = False) -> LaneHits:
+    """Return passages by words, meaning and personalised PageRank (`PageRankMixer.rank`).
 
     The entities with the greatest mass come with them.
     """
+    index, signals = context.index, context.signals
     with context.timings.measure(WALK):
-        ranking = context.ranker.rank(context.index.walk, context.signals)
-    graph_items = collect_graph_items(context.index, ranking.entities, context.signals.named)
+        ranking = context.ranker.rank(index.walk, signals, entities_alone=entities_alone)
+    graph_items = collect_graph_items(index, ranking.entities, signals.named)
     passages = best_passages(query, context, ranking)
     return LaneHits(passages, graph_items, ranking.entity_confidence)
 
@@ -85,20 +86,14 @@ LOCAL = "local"
 
 
 def local_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
-    """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank`).
+    """Return passages by personalised PageRank from the entities that the question names (by title, name or alias).
 
-    The entities are those that the question names (by title, name or alias). Without any the walk starts from the
-    relevant passages.
+    Without any the walk starts from the relevant passages.
     """
-    index, signals = context.index, context.signals
     # A question without keywords has a warning of its own.
-    if not signals.named and index.chunk_ids and query.keywords:
+    if not context.signals.named and context.index.chunk_ids and query.keywords:
         query.warn(WarningCode.ENTITIES_NOT_NAMED)
-    with context.timings.measure(WALK):
-        ranking = context.ranker.rank(index.walk, signals, entities_alone=True)
-    graph_items = collect_graph_items(index, ranking.entities, signals.named)
-    passages = best_passages(query, context, ranking)
-    return LaneHits(passages, graph_items, ranking.entity_confidence)
+    return mix_lane(query, context, entities_alone=True)
 
 
 REPORTS = "reports"
