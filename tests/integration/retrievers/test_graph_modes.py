@@ -397,7 +397,7 @@ async def test_when_the_reports_cannot_be_read_global_goes_on_by_meaning_and_wor
     async def fails(*args: Any, **kwargs: Any) -> Any:
         raise GraphStoreUnavailable("gone")
 
-    monkeypatch.setattr(GraphRecord, "reports", fails)
+    monkeypatch.setattr("sextant.stores.graph.record.GraphRecord.reports", fails)
     found = await retriever.search(scope, "Who frees the memory of Rust?", mode="global", top_k=1)
     assert files(found) == ["rust"]
     assert any("global" in warning for warning in found.warnings)
