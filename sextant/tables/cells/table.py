@@ -169,7 +169,9 @@ _OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 _NOTHING = re.compile(r"\W*[-–—]\W*|n/?a|nan|null|none|暂?无", re.IGNORECASE)
 
 # Names of a column with the unit of the numbers on its left.
-_OF_UNITS = re.compile(r"currency|curr\.?|units?|uom|(?:计量)?单位|币种|货币|einheit|währung")
+_OF_UNITS = frozenset(
+    ("currency", "curr", "curr.", "unit", "units", "uom", "einheit", "währung", "单位", "计量单位", "币种", "货币")
+)  # fmt: skip
 
 # Suffixes of names with a number: 1月, 2班; an amount of months is 个月.
 _NAME_SUFFIXES = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
@@ -279,9 +281,7 @@ class DataTable:
     def _units_after(self, index: int) -> int | None:
         """Return the next column on the right with the unit of each row, if the units differ."""
         columns_after = range(index + 1, self.width)
-        at = next(
-            (at for at in columns_after if _OF_UNITS.fullmatch(normalise(self.names[at]))), None
-        )
+        at = next((at for at in columns_after if normalise(self.names[at]) in _OF_UNITS), None)
         units = {plain_of(row[at].strip()) for row in self.rows if row[at].strip()} if at else ()
         return at if len(units) > 1 else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -19,7 +18,6 @@ from sextant.text.characters import plain_of
 _OF_DAYS = frozenset(
     ["date", "day", "month", "year", "日期", "年", "年份", "月", "月份", "年度", "时间"]
 )
-_SENTENCE = re.compile(r"(?<=[?？])\s*")
 _MAX_COLUMNS = 20  # columns of numbers with statistics
 
 
@@ -60,7 +58,8 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
 
 def _cut(question: str) -> list[str]:
     """Return the questions of a text if there are several."""
-    each = [part for part in _SENTENCE.split(question) if len(part) > 1]
+    marked = question.replace("?", "?\n").replace("？", "？\n")
+    each = [part.strip() for part in marked.split("\n") if len(part.strip()) > 1]
     return each if len(each) > 1 else []
 
 

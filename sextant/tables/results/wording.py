@@ -91,20 +91,18 @@ TEXTS = {
         "about": "about ",
     },
 }
-# The singular; Chinese has none.
+# The singular of English sentences; Chinese has none.
 OF_ONE = {
-    TEXTS["en"][Operation.SUM]: "{scope}{column} adds up to {value} ({count} row{left_out})",
-    TEXTS["en"][
-        Operation.MEAN
-    ]: "{scope}the average {column} is {about}{value} ({count} row{left_out})",
-    TEXTS["en"][Operation.COUNT]: "{scope}there is {value} row",
-    TEXTS["en"]["matching"]: "{value} row has {conditions}",
-    TEXTS["en"]["distinct"]: "{scope}there is {value} value of {column} ({count} rows)",
-    TEXTS["en"]["grouped_count"]: "{scope}{row}: {value} value of {column}",
-    TEXTS["en"]["grouped_rows"]: "{scope}{row}: {value} row",
-    TEXTS["en"]["more_values"]: "{count} more value of {column}",
-    TEXTS["en"]["more"]: "{count} more row matches",
-    TEXTS["en"]["left_out"]: "; {count} more has no value to compute with",
+    Operation.SUM: "{scope}{column} adds up to {value} ({count} row{left_out})",
+    Operation.MEAN: "{scope}the average {column} is {about}{value} ({count} row{left_out})",
+    Operation.COUNT: "{scope}there is {value} row",
+    "matching": "{value} row has {conditions}",
+    "distinct": "{scope}there is {value} value of {column} ({count} rows)",
+    "grouped_count": "{scope}{row}: {value} value of {column}",
+    "grouped_rows": "{scope}{row}: {value} row",
+    "more_values": "{count} more value of {column}",
+    "more": "{count} more row matches",
+    "left_out": "; {count} more has no value to compute with",
 }
 OF_DATES = {Operation.MAX: "latest", Operation.MIN: "earliest"}
 OPERATION_NAMES = {
@@ -137,13 +135,13 @@ class FindingWording:
     def __init__(self, table: DataTable, query: TableQuery, language: str) -> None:
         self._table, self._query = table, query
         self._texts, self.operations = TEXTS[language], OPERATION_NAMES[language]
+        self._of_one = OF_ONE if language == "en" else {}
 
     def text(self, key: str, of: int = 0, **values: object) -> str:
         """Return a sentence in the singular or plural, with the conditions of the query."""
-        text = self._texts[key]
+        text = (of == 1 and self._of_one.get(key)) or self._texts[key]
         conditions = self.join(map(self._condition, self._query.where))
         scope = self._texts["scope"].format(conditions=conditions) if self._query.where else ""
-        text = OF_ONE.get(text, text) if of == 1 else text
         return text.format(scope=scope, conditions=conditions, **values)
 
     def _condition(self, condition: Condition) -> str:
