@@ -5,10 +5,15 @@ Also here: validation errors of pydantic in plain words, English and Chinese.
 
 from __future__ import annotations
 
+import ast
 import difflib
+import inspect
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -212,28 +217,44 @@ def describe_settings(
         "environment": _paths(EnvSettingsSource(Settings)()),
         ".env": _paths(DotEnvSettingsSource(Settings, env_file=env_file)()),
     }
-    for path, info, value, given in _leaves(settings):
+    for path, info, group in _leaves(settings):
         named = next((origin for origin, paths in found.items() if path in paths), None)
+        given = path[-1] in group.model_fields_set
         yield SettingValue(
             name=".".join(path),
             variable=_variable(path, info),
-            value=_display_value(value),
+            value=_display_value(getattr(group, path[-1])),
             default=_display_value(info.default),
             origin=named or ("argument" if given else "default"),
-            description=info.description or "",
+            description=_docstrings(type(group))[path[-1]],
         )
 
 
 def _leaves(
     group: BaseModel, above: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], FieldInfo, object, bool]]:
-    """Yield each setting's path, definition and value, and whether it was given rather than defaulted."""
+) -> Iterator[tuple[tuple[str, ...], FieldInfo, BaseModel]]:
+    """Yield each setting's path, its definition and the group that it is in."""
     for name, info in type(group).model_fields.items():
         value = getattr(group, name)
         if isinstance(value, BaseModel):
             yield from _leaves(value, (*above, name))
         else:
-            yield (*above, name), info, value, name in group.model_fields_set
+            yield (*above, name), info, group
+
+
+@cache
+def _docstrings(group: type[BaseModel]) -> dict[str, str]:
+    """Return the docstring below each setting of a group, on one line.
+
+    Pydantic's `use_attribute_docstrings` would read the source of all groups whenever a program starts.
+    """
+    [definition] = ast.parse(inspect.getsource(group)).body
+    found = defaultdict[str, str](str)
+    for field, text in pairwise(getattr(definition, "body", ())):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(str(words))):
+                found[name] = " ".join(words.split())
+    return found
 
 
 def _paths(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:

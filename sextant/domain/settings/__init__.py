@@ -91,102 +91,60 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    data_dir: Folder = Field(
-        Path("~/.local/share/sextant"),
-        validate_default=True,
-        description="Folder of the embedded PostgreSQL and of unpacked model weights.",
-    )
-    user_id: str = Field(
-        DEFAULT_USER, min_length=1, max_length=200, description="Whose data local commands work on."
-    )
-    database_url: SecretStr | None = Field(
-        None,
-        validation_alias=_shared("DATABASE_URL"),
-        description="PostgreSQL with pgvector; empty: the embedded server.",
-    )
-    database_pool: int = Field(8, ge=1, le=100, description="Connections of the pool.")
-    database_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
-    neo4j_uri: str | None = Field(
-        None,
-        validation_alias=_shared("NEO4J_URI"),
-        description="Neo4j server; empty: the graph stays in PostgreSQL.",
-    )
-    neo4j_username: str = Field(
-        "neo4j",
-        validation_alias=_shared("NEO4J_USERNAME"),
-        description="Neo4j user.",
-    )
-    neo4j_password: SecretStr | None = Field(
-        None,
-        validation_alias=_shared("NEO4J_PASSWORD"),
-        description="Neo4j password.",
-    )
-    neo4j_database: str | None = Field(
-        None,
-        validation_alias=_shared("NEO4J_DATABASE"),
-        description="Database of the Neo4j server; empty: its default one.",
-    )
-    neo4j_timeout: float = Field(
-        3.0, gt=0, description="Seconds to wait for a connection to Neo4j."
-    )
-    neo4j_pause: float = Field(
-        30.0,
-        ge=0,
-        description="Seconds after a failure for which Neo4j is not asked (PostgreSQL answers meanwhile), and "
-        "after which whose copy it holds is looked at again.",
-    )
-    openai_api_key: SecretStr | None = Field(
-        None,
-        validation_alias=_shared("OPENAI_API_KEY"),
-        description="Key of the OpenAI-compatible endpoint.",
-    )
-    openai_base_url: EndpointUrl | None = Field(
-        None,
-        validation_alias=_shared("OPENAI_BASE_URL"),
-        description="Base URL of the OpenAI-compatible endpoint.",
-    )
-    chat_model: str | None = Field(
-        None,
-        description="Chat model name at the endpoint, or `provider:model`; empty: extractive answers, offline.",
-    )
-    vision_model: str | None = Field(
-        None,
-        description="Model name at the same endpoint that looks at images; empty: images are not looked at.",
-    )
-    embedding: str = Field(
-        PACKAGED_EMBEDDING,
-        description="`packaged:multilingual-e5-small`, `sentence-transformers:<name or path>` or `openai:<model>`.",
-    )
-    reranker: str | None = Field(
-        None,
-        description="`sentence-transformers:<cross-encoder>`, the URL of an HTTP /rerank endpoint with the model after `#`, or `llm`, the chat model; empty: off.",
-    )
-    reranker_api_key: SecretStr | None = Field(
-        None,
-        description="Key of the /rerank endpoint; never the OpenAI key, which is for another host.",
-    )
-    model_timeout: float = Field(
-        60.0,
-        gt=0,
-        description="Seconds for one model call; unless set, as long as an answer may take, where that is longer, and in a "
-        "report as long as the first words of a slow endpoint need.",
-    )
-    model_retries: int = Field(
-        2, ge=0, le=10, description="Retries of a model call on transient errors."
-    )
-    model_concurrency: int = Field(
-        8,
-        ge=1,
-        le=64,
-        description="Most calls of a chat model at a time for one report, extraction or describing of passages, half as many for reports of communities and for images; there are fewer where the endpoint takes no more.",
-    )
-    warm_up: bool = Field(
-        default=False,
-        description="Load models and dictionaries when Sextant is opened, not at the first question.",
-    )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "WARNING", description="DEBUG, INFO, WARNING or ERROR."
-    )
+    data_dir: Folder = Field(Path("~/.local/share/sextant"), validate_default=True)
+    """Folder of the embedded PostgreSQL and of unpacked model weights."""
+    user_id: str = Field(DEFAULT_USER, min_length=1, max_length=200)
+    """Whose data local commands work on."""
+    database_url: SecretStr | None = Field(None, validation_alias=_shared("DATABASE_URL"))
+    """PostgreSQL with pgvector; empty: the embedded server."""
+    database_pool: int = Field(8, ge=1, le=100)
+    """Connections of the pool."""
+    database_timeout: float = Field(5.0, gt=0)
+    """Seconds to wait for a connection."""
+    neo4j_uri: str | None = Field(None, validation_alias=_shared("NEO4J_URI"))
+    """Neo4j server; empty: the graph stays in PostgreSQL."""
+    neo4j_username: str = Field("neo4j", validation_alias=_shared("NEO4J_USERNAME"))
+    """Neo4j user."""
+    neo4j_password: SecretStr | None = Field(None, validation_alias=_shared("NEO4J_PASSWORD"))
+    """Neo4j password."""
+    neo4j_database: str | None = Field(None, validation_alias=_shared("NEO4J_DATABASE"))
+    """Database of the Neo4j server; empty: its default one."""
+    neo4j_timeout: float = Field(3.0, gt=0)
+    """Seconds to wait for a connection to Neo4j."""
+    neo4j_pause: float = Field(30.0, ge=0)
+    """Seconds after a failure for which Neo4j is not asked (PostgreSQL answers meanwhile), and after which whose copy
+    it holds is looked at again.
+    """
+    openai_api_key: SecretStr | None = Field(None, validation_alias=_shared("OPENAI_API_KEY"))
+    """Key of the OpenAI-compatible endpoint."""
+    openai_base_url: EndpointUrl | None = Field(None, validation_alias=_shared("OPENAI_BASE_URL"))
+    """Base URL of the OpenAI-compatible endpoint."""
+    chat_model: str | None = None
+    """Chat model name at the endpoint, or `provider:model`; empty: extractive answers, offline."""
+    vision_model: str | None = None
+    """Model name at the same endpoint that looks at images; empty: images are not looked at."""
+    embedding: str = PACKAGED_EMBEDDING
+    """`packaged:multilingual-e5-small`, `sentence-transformers:<name or path>` or `openai:<model>`."""
+    reranker: str | None = None
+    """`sentence-transformers:<cross-encoder>`, the URL of an HTTP /rerank endpoint with the model after `#`, or `llm`,
+    the chat model; empty: off.
+    """
+    reranker_api_key: SecretStr | None = None
+    """Key of the /rerank endpoint; never the OpenAI key, which is for another host."""
+    model_timeout: float = Field(60.0, gt=0)
+    """Seconds for one model call; unless set, as long as an answer may take, where that is longer, and in a report as
+    long as the first words of a slow endpoint need.
+    """
+    model_retries: int = Field(2, ge=0, le=10)
+    """Retries of a model call on transient errors."""
+    model_concurrency: int = Field(8, ge=1, le=64)
+    """Most calls of a chat model at a time for one report, extraction or describing of passages, half as many for
+    reports of communities and for images; there are fewer where the endpoint takes no more.
+    """
+    warm_up: bool = False
+    """Load models and dictionaries when Sextant is opened, not at the first question."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    """DEBUG, INFO, WARNING or ERROR."""
     models: RoleSettings = RoleSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
