@@ -167,7 +167,7 @@ class Answer(Warned):
     costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     prompt: str = ""
     language: str = "en"
-    effort: str = "medium"
+    effort: Effort = "medium"
     not_found: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

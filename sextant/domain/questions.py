@@ -143,6 +143,10 @@ class ChunkFilters(BaseModel):
             )
         return cls.read(read)
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the filters that are given, as JSON holds them."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
 
 def names() -> list[str]:
     """Return the names of the fields in camelCase."""

@@ -64,7 +64,7 @@ async def _search_by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse
         graph_id=body.graph_id,
         mode=str(body.mode),
         limit=_RANKED.get(body.mode) or min(end + 1, MOST),
-        filters=body.filters.model_dump(exclude_defaults=True) if body.filters else None,
+        filters=body.filters.as_json() if body.filters else None,
         rerank=body.rerank,
     )
     passages = [one for one in found.results if one.kind is ItemKind.CHUNK]

@@ -12,13 +12,14 @@ from pydantic import BaseModel
 
 from sextant.domain.answers import Answer, Citation, Effort, Source, Trust
 from sextant.domain.documents import Modality
+from sextant.domain.warnings import CodedWarning
 from sextant.facade import Sextant
 from sextant.facade.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search
 from sextant.server.schemas.answers import SearchBody, on_wire
 from sextant.server.schemas.documents import SectionBody
-from sextant.server.schemas.wire import WarningBody, Wire
+from sextant.server.schemas.wire import Wire
 from sextant.stores.chunks.stored import ChunkEntity, StoredChunk
 from sextant.text.characters import count_noun, estimate_tokens
 
@@ -112,7 +113,7 @@ class Answered(Wire):
     effort: Effort = "medium"
     not_found: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    coded_warnings: tuple[WarningBody, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
     hint: str | None = None
     debug: dict[str, Any] | None = None
 

@@ -68,18 +68,16 @@ async def chat_completions(
     most_turns = serving_of(request).settings.limits.history_turns
     mode, effort, graph_id = parse_model_name(chat.model, chat.graph_id)
     conversation = read_conversation(chat.messages, most_turns)
-    bounds = chat.filters
     options = Options(
-        graph_id=graph_id,
+        graph_id=await rag.find_graph(graph_id),
         mode=mode,
         top_k=chat.top_k,
         history=conversation.history,
-        filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
+        filters=chat.filters.as_json() if chat.filters else None,
         multimodal_content=conversation.images,
         effort=effort,
     )
     question = AnswerRequest(conversation.question, options)
-    question.options["graph_id"] = await rag.find_graph(question.options["graph_id"])
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
     completion = CompletionWriter(chat.model, chat.list_sources, usage)
     if chat.stream:

@@ -23,20 +23,7 @@ from sextant.server.openapi import problems
 from sextant.server.problems import problem_of, request_id_of
 from sextant.server.routing import DocumentId, Language, ReaderRag, WriterRag
 from sextant.server.routing import router as new_router
-from sextant.server.schemas.documents import (
-    BoxesBody,
-    DocumentBody,
-    DocumentPage,
-    DocumentsQuery,
-    ProgressBody,
-    SectionBody,
-    SliceBody,
-    SliceQuery,
-    StructureBody,
-    TextUpload,
-    UploadBody,
-    UploadedBody,
-)
+from sextant.server.schemas import documents as bodies
 from sextant.server.schemas.wire import OfAnyGraph
 from sextant.server.uploading import watch
 from sextant.stores.queue import UploadStatus
@@ -75,7 +62,7 @@ _UPLOAD: dict[str, Any] = {
                     },
                 }
             },
-            "application/json": {"schema": TextUpload.model_json_schema()},
+            "application/json": {"schema": bodies.TextUpload.model_json_schema()},
         },
     }
 }
@@ -110,7 +97,7 @@ IfNoneMatch = Annotated[
     responses=problems(400, 408, 409, 415),
     openapi_extra=_UPLOAD,
 )
-async def upload(request: Request, rag: WriterRag) -> UploadBody:
+async def upload(request: Request, rag: WriterRag) -> bodies.UploadBody:
     """Upload files or a text to a knowledge base; workers ingest them, and `events` reports their progress."""
     async with serving_of(request).uploads.receive(request, rag.user_id) as received:
         uploads, refused = received.uploads, received.refused
@@ -120,21 +107,21 @@ async def upload(request: Request, rag: WriterRag) -> UploadBody:
         chosen = [uploads[index] for index in taken]
         registered = await rag.library().add(chosen, received.graph_id)
     became = {
-        index: UploadedBody.from_domain(one, filename=uploads[index].filename)
+        index: bodies.UploadedBody.from_domain(one, filename=uploads[index].filename)
         for index, one in zip(taken, registered, strict=True)
     }
     for index, error in refused.items():
         problem = problem_of(error, request_id_of(request))
-        became[index] = UploadedBody(filename=uploads[index].filename, problem=problem)
-    return UploadBody(
+        became[index] = bodies.UploadedBody(filename=uploads[index].filename, problem=problem)
+    return bodies.UploadBody(
         graph_id=received.graph_id, documents=tuple(became[index] for index in sorted(became))
     )
 
 
 @router.get("/documents", responses=problems(404))
 async def list_documents(
-    rag: ReaderRag, options: Annotated[DocumentsQuery, Query()], language: Language
-) -> DocumentPage:
+    rag: ReaderRag, options: Annotated[bodies.DocumentsQuery, Query()], language: Language
+) -> bodies.DocumentPage:
     """List the documents of a knowledge base, oldest first, each with its newest ingestion."""
     listing = ListingKey.of("documents", rag.user_id, options.graph_id, options.name)
     after = listing.after(options.cursor or None, tuple[datetime, UUID])
@@ -142,19 +129,22 @@ async def list_documents(
     found = await library.page(options.graph_id, after, options.limit + 1, options.name)
     page, next_cursor = listing.page(found, options.limit, lambda one: [one.created_at, one.id])
     statuses = await library.statuses([one.id for one in page])
-    return DocumentPage(
+    return bodies.DocumentPage(
         documents=tuple(
-            DocumentBody.of(options.graph_id, one, statuses.get(one.id), language) for one in page
+            bodies.DocumentBody.of(options.graph_id, one, statuses.get(one.id), language)
+            for one in page
         ),
         next_cursor=next_cursor,
     )
 
 
 @router.get("/documents/{documentId}", responses=problems(404))
-async def get_document(rag: ReaderRag, document_id: DocumentId, language: Language) -> DocumentBody:
+async def get_document(
+    rag: ReaderRag, document_id: DocumentId, language: Language
+) -> bodies.DocumentBody:
     """Return a document with the progress of its ingestion."""
     document, status = await rag.library().get(document_id)
-    return DocumentBody.of(status.graph_id, document, status, language)
+    return bodies.DocumentBody.of(status.graph_id, document, status, language)
 
 
 @router.delete(
@@ -163,7 +153,7 @@ async def get_document(rag: ReaderRag, document_id: DocumentId, language: Langua
     response_model=None,
     responses={
         200: {
-            "model": DocumentBody,
+            "model": bodies.DocumentBody,
             "description": "It stays under another name.",
         },
         **problems(404),
@@ -175,7 +165,7 @@ async def delete_document(
     response: Response,
     language: Language,
     name: DocumentName = None,
-) -> DocumentBody | Response:
+) -> bodies.DocumentBody | Response:
     """Delete a document with everything derived from it, also while it is being ingested.
 
     A document with `copies` only loses a name (200), by default its own, and stays under that of the oldest copy.
@@ -193,19 +183,19 @@ async def delete_document(
 )
 async def retry_document(
     rag: WriterRag, document_id: DocumentId, language: Language
-) -> ProgressBody:
+) -> bodies.ProgressBody:
     """Queue a document again whose ingestion failed."""
     await rag.library().retry(document_id)
-    return ProgressBody.of(await rag.library().status(document_id), language)
+    return bodies.ProgressBody.of(await rag.library().status(document_id), language)
 
 
 @router.post("/documents/{documentId}/cancel", responses=problems(404, 409))
 async def cancel_document(
     rag: WriterRag, document_id: DocumentId, language: Language
-) -> ProgressBody:
+) -> bodies.ProgressBody:
     """Stop the ingestion of a document; an older version stays searchable."""
     await rag.library().cancel(document_id)
-    return ProgressBody.of(await rag.library().status(document_id), language)
+    return bodies.ProgressBody.of(await rag.library().status(document_id), language)
 
 
 @router.get(
@@ -235,7 +225,7 @@ async def _frame_events(
                 name = "failed" if status.stage == "failed" else "done"
                 yield frame(
                     name if status.is_settled else "progress",
-                    _as_json(ProgressBody.of(status, language)),
+                    _as_json(bodies.ProgressBody.of(status, language)),
                     str(number),
                 )
         except DocumentNotFound as error:
@@ -245,32 +235,32 @@ async def _frame_events(
 @router.get("/documents/{documentId}/structure", responses=problems(404))
 async def get_structure(
     rag: ReaderRag, document_id: DocumentId, options: Annotated[OfAnyGraph, Query()]
-) -> StructureBody:
+) -> bodies.StructureBody:
     """Return the sections of a document with their descriptions."""
     graph_id = options.graph_id or (await rag.library().status(document_id)).graph_id
     sections = await (await rag.chunks(graph_id)).structure(document_id)
-    bodies = tuple(map(SectionBody.of_section, sections))
-    return StructureBody(document_id=document_id, graph_id=graph_id, sections=bodies)
+    shown = tuple(map(bodies.SectionBody.of_section, sections))
+    return bodies.StructureBody(document_id=document_id, graph_id=graph_id, sections=shown)
 
 
 @router.get("/documents/{documentId}/text", responses=problems(404))
 async def get_text(
-    rag: ReaderRag, document_id: DocumentId, options: Annotated[SliceQuery, Query()]
-) -> SliceBody:
+    rag: ReaderRag, document_id: DocumentId, options: Annotated[bodies.SliceQuery, Query()]
+) -> bodies.SliceBody:
     """Return a part of a document's text, such as the context of a citation."""
     start, end = options.bounds
     text = await rag.library().text(document_id, start, end)
-    return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
+    return bodies.SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
 
 
 @router.get("/documents/{documentId}/boxes", responses=problems(404))
 async def get_boxes(
-    rag: ReaderRag, document_id: DocumentId, options: Annotated[SliceQuery, Query()]
-) -> BoxesBody:
+    rag: ReaderRag, document_id: DocumentId, options: Annotated[bodies.SliceQuery, Query()]
+) -> bodies.BoxesBody:
     """Return the positions of a span of text on the pages of the file, such as of a citation's quote."""
     start, end = options.bounds
     boxes = await rag.library().boxes(document_id, start, end)
-    return BoxesBody(document_id=document_id, start=start, end=end, boxes=tuple(boxes))
+    return bodies.BoxesBody(document_id=document_id, start=start, end=end, boxes=tuple(boxes))
 
 
 @router.get(

@@ -32,25 +32,8 @@ from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.routing import AdminRag, Language, Reader, ReaderRag, WriterRag, search_turn
 from sextant.server.routing import router as new_router
+from sextant.server.schemas import graphs as bodies
 from sextant.server.schemas.answers import SearchBody
-from sextant.server.schemas.graphs import (
-    CommunityPage,
-    CommunityQuery,
-    DuplicatePage,
-    DuplicatesQuery,
-    EntityDetail,
-    EntityQuery,
-    EntitySearchBody,
-    ExamplesBody,
-    ExamplesQuery,
-    GraphBody,
-    GraphPage,
-    GraphQuery,
-    ImportBody,
-    ImportQuery,
-    SubGraphBody,
-    SubGraphQuery,
-)
 from sextant.stores.graph.community_store import CommunityCursor
 
 knowledge_router = new_router("knowledge")
@@ -60,7 +43,7 @@ EntityId = Annotated[UUID, Path(alias="entityId")]
 
 @knowledge_router.post("/api/knowledge/entities/search", responses=problems(404, 409))
 async def search_entities(
-    request: Request, principal: Reader, rag: ReaderRag, body: EntitySearchBody
+    request: Request, principal: Reader, rag: ReaderRag, body: bodies.EntitySearchBody
 ) -> SearchResponse:
     """Search entities by meaning, words and the graph."""
     options = body.options()
@@ -73,35 +56,40 @@ async def list_duplicates(
     request: Request,
     principal: Reader,
     rag: ReaderRag,
-    options: Annotated[DuplicatesQuery, Query()],
-) -> DuplicatePage:
+    options: Annotated[bodies.DuplicatesQuery, Query()],
+) -> bodies.DuplicatePage:
     """List pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
     entities = await rag.entities(options.graph_id)
     async with search_turn(request, principal):  # it compares the vectors of all names
-        return DuplicatePage.from_domain(await entities.duplicates(options.limit, options.cursor))
+        return bodies.DuplicatePage.from_domain(
+            await entities.duplicates(options.limit, options.cursor)
+        )
 
 
 @knowledge_router.get("/api/knowledge/entities/{entityId}", responses=problems(404))
 async def get_entity(
-    rag: ReaderRag, entity_id: EntityId, options: Annotated[EntityQuery, Query()]
-) -> EntityDetail:
+    rag: ReaderRag, entity_id: EntityId, options: Annotated[bodies.EntityQuery, Query()]
+) -> bodies.EntityDetail:
     """Return an entity with its relations, the passages that mention it, and its communities."""
     entities = await rag.entities(options.graph_id)
-    return EntityDetail.of_view(await entities.get(entity_id, options.limit))
+    view = await entities.get(entity_id, options.limit)
+    return bodies.EntityDetail.from_domain(view.entity, view)
 
 
 @knowledge_router.get("/api/knowledge/graph", responses=problems(404))
-async def get_graph(rag: ReaderRag, options: Annotated[SubGraphQuery, Query()]) -> SubGraphBody:
+async def get_graph(
+    rag: ReaderRag, options: Annotated[bodies.SubGraphQuery, Query()]
+) -> bodies.SubGraphBody:
     """Return a part of the graph that is small enough to draw."""
     graph = await rag.graph(options.graph_id)
     part = await graph.part(options.seed, depth=options.depth, limit=options.limit)
-    return SubGraphBody.of(part)
+    return bodies.SubGraphBody.from_domain(part)
 
 
 @knowledge_router.get("/api/knowledge/communities", responses=problems(404))
 async def list_communities(
-    rag: ReaderRag, options: Annotated[CommunityQuery, Query()]
-) -> CommunityPage:
+    rag: ReaderRag, options: Annotated[bodies.CommunityQuery, Query()]
+) -> bodies.CommunityPage:
     """List the communities of entities with their reports, the coarsest level first."""
     communities = await rag.communities(options.graph_id)
     listing = ListingKey.of(
@@ -119,7 +107,7 @@ async def list_communities(
     page, next_cursor = listing.page(
         found, options.limit, lambda one: CommunityCursor(one.level, one.rating, one.id)
     )
-    return CommunityPage(communities=page, next_cursor=next_cursor)
+    return bodies.CommunityPage(communities=page, next_cursor=next_cursor)
 
 
 search_router = new_router("search")
@@ -163,30 +151,30 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
 
 @router.get("/api/graphs")
 async def list_graphs(
-    rag: ReaderRag, options: Annotated[GraphQuery, Query()], language: Language
-) -> GraphPage:
+    rag: ReaderRag, options: Annotated[bodies.GraphQuery, Query()], language: Language
+) -> bodies.GraphPage:
     """List the knowledge bases with their sizes, by name."""
     listing = ListingKey.of("graphs", rag.user_id)
     after = listing.after(options.cursor or None, str) or ""
     known = sorted(await rag.graphs(), key=lambda one: one.graph_id)
     rest = [one for one in known if one.graph_id > after]
     page, next_cursor = listing.page(rest, options.limit, lambda one: one.graph_id)
-    graphs = tuple(GraphBody.of(one, language) for one in page)
-    return GraphPage(graphs=graphs, next_cursor=next_cursor)
+    graphs = tuple(bodies.GraphBody.of(one, language) for one in page)
+    return bodies.GraphPage(graphs=graphs, next_cursor=next_cursor)
 
 
 @router.get("/api/graphs/{graphId:path}/questions", responses=problems(404))
 async def example_questions(
-    rag: ReaderRag, graph_id: GraphId, options: Annotated[ExamplesQuery, Query()]
-) -> ExamplesBody:
+    rag: ReaderRag, graph_id: GraphId, options: Annotated[bodies.ExamplesQuery, Query()]
+) -> bodies.ExamplesBody:
     """Suggest questions from headings of the documents; empty without documents."""
     found = await rag.examples(graph_id, language=options.language or "", limit=options.limit)
-    return ExamplesBody(questions=tuple(found))
+    return bodies.ExamplesBody(questions=tuple(found))
 
 
 @router.post(
     "/api/graphs/{graphId:path}/import",
-    response_model=ImportBody,
+    response_model=bodies.ImportBody,
     responses=_IMPORTED | problems(404, 409, 415),
     openapi_extra=_BODY,
 )
@@ -194,17 +182,17 @@ async def import_graph(
     request: Request,
     rag: WriterRag,
     graph_id: GraphId,
-    options: Annotated[ImportQuery, Query()],
+    options: Annotated[bodies.ImportQuery, Query()],
     *,
     language: Language,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
-) -> ImportBody | Response:
+) -> bodies.ImportBody | Response:
     """Import documents, passages, entities and relations; importing the same again changes nothing."""
     if content_type_of(request) not in _LINES or is_encoded(request):
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     serving, read = serving_of(request), asyncio.Event()
 
-    async def work(on_stage: OnStage) -> ImportBody:
+    async def work(on_stage: OnStage) -> bodies.ImportBody:
         longest = serving.settings.limits.file_bytes
         with speak_in(language), serving.uploads.shares.slot(rag.user_id):
             async with aclosing(lines_of(request.stream(), longest)) as lines:
@@ -216,7 +204,7 @@ async def import_graph(
                     on_progress=on_stage,
                     patience=serving.settings.http.import_patience,
                 )
-        return ImportBody.of(report, graph_id, language)
+        return bodies.ImportBody.of(report, graph_id, language)
 
     if MEDIA_TYPE not in accept:
         return await work(silent)

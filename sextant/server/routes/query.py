@@ -6,7 +6,7 @@ import re
 import time
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import orjson
 from fastapi import Header, Path, Query, Request, Response
@@ -47,6 +47,7 @@ from sextant.server.schemas.answers import (
     ResumeBody,
     ThreadPage,
     ThreadQuery,
+    TurnBody,
     TurnsBody,
     answer_on_wire,
     on_wire,
@@ -173,22 +174,11 @@ async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> N
 
 
 def _read_request(body: QueryRequest) -> AnswerRequest:
-    bounds = body.filters
-    filters = bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None
-    options = Options(
-        graph_id=body.graph_id,
-        mode=body.mode,
-        top_k=body.top_k,
-        history=[turn.model_dump() for turn in body.history],
-        filters=filters,
-        multimodal_content=body.multimodal_content,
-        rerank=body.rerank,
-        thread_id=body.thread_id,
-        interrupts=body.interrupts,
-        approve_sources=body.approve_sources,
-        effort=body.effort,
+    chosen = body.model_dump(by_alias=False, include={*Options.__annotations__})
+    return AnswerRequest(
+        body.query,
+        cast("Options", chosen | {"filters": body.filters.as_json() if body.filters else None}),
     )
-    return AnswerRequest(body.query, options)
 
 
 _EVENT_ID = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
@@ -256,7 +246,8 @@ async def list_threads(rag: ReaderRag, options: Annotated[ThreadQuery, Query()])
 async def get_thread(rag: ReaderRag, thread_id: ThreadId) -> TurnsBody:
     """Return the turns of a conversation, the oldest first."""
     turns = await rag.conversations().turns(thread_id)
-    return TurnsBody.of(thread_id, turns)
+    shown = tuple(map(TurnBody.from_domain, turns))
+    return TurnsBody(thread_id=thread_id, turns=shown)
 
 
 @threads_router.delete(

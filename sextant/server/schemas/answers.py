@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer, Citation, Effort, Source, Trust, Usage
+from sextant.domain import CAMEL_CASE
+from sextant.domain.answers import Answer, Citation, Effort, Trust
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
-from sextant.facade.conversations import ConversationTurn
 from sextant.graph.threads import Thread
 from sextant.retrievers.chunk_search.search import SearchRequest
 from sextant.retrievers.chunk_search.weights import MetadataWeights
-from sextant.server.schemas.wire import Cursor, Filters, GraphName, WarningBody, Wire
+from sextant.server.schemas.wire import Cursor, Filters, GraphName, Wire
 
 ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
 
@@ -100,37 +100,24 @@ class Pending(Wire):
     request: dict[str, Any]
 
 
-class QueryResponse(Wire):
-    """An answer with its sources."""
+def _always_but_trace(schema: dict[str, Any]) -> None:
+    schema["required"] = [name for name in schema["properties"] if name != "trace"]
 
-    answer: str
-    mode: str
-    citations: tuple[Citation, ...]
-    sources: tuple[Source, ...]
-    graph_context: dict[str, Any]
-    attempts: int
-    trust: Trust = Field(
-        description="`quoted`: word for word, judged by nobody. `supported`: every sentence was checked against its quote,"
-        " or computed of the cells it cites. `partial`: some are supported. `unsupported`: none is."
-    )
-    grounded: bool = Field(description="`trust` is `supported`.")
-    declined: bool = Field(
-        description="The documents do not say; a passage that is cited is only the nearest."
-    )
-    warnings: tuple[str, ...] = Field(description="In the language of the answer.")
-    coded_warnings: tuple[WarningBody, ...] = Field(
-        description="The same as data, in the same order."
-    )
-    timings: dict[str, float]
-    model: str
-    usage: Usage
-    costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
-    prompt: str = Field(description="The wording that the model was given, with its version.")
-    language: Literal["zh", "en"] = Field(description="Of the answer.")
-    effort: Effort = Field(description="How much was done.")
-    not_found: tuple[str, ...] = Field(
-        description="Questions of a report that the documents do not answer."
-    )
+
+@dataclass(frozen=True, slots=True)
+class QueryResponse(Answer):
+    """An answer with its sources.
+
+    `trust`: `quoted`, word for word, judged by nobody; `supported`, every sentence was checked against its quote, or
+    computed of the cells it cites (`grounded`); `partial`, some are supported; `unsupported`, none is. `declined`: the
+    documents do not say, and a passage that is cited is only the nearest. `warnings` are in the language of the answer;
+    `codedWarnings`: the same as data. `costs` by node: calls, tokens, milliseconds. `prompt`: the wording that the
+    model was given, with its version. `notFound`: questions of a report that the documents do not answer.
+    """
+
+    __pydantic_config__ = CAMEL_CASE | {"json_schema_extra": _always_but_trace}
+
+    language: Annotated[str, Field(json_schema_extra={"enum": ["zh", "en"]})] = "en"
     trace: tuple[dict[str, Any], ...] | None = None
 
 
@@ -206,23 +193,11 @@ class TurnBody(Wire):
     warnings: tuple[str, ...]
 
 
-_NOT_SHOWN = ("text", "lanes")
-
-
 class TurnsBody(Wire):
     """A conversation, the oldest turn first."""
 
     thread_id: str
     turns: tuple[TurnBody, ...]
-
-    @classmethod
-    def of(cls, thread_id: str, turns: Iterable[ConversationTurn]) -> TurnsBody:
-        """Return the body for the turns of a conversation."""
-        bodies = [on_wire(turn) for turn in turns]
-        for source in (source for body in bodies for source in body["sources"]):
-            for name in _NOT_SHOWN:
-                del source[name]
-        return cls.model_validate({"threadId": thread_id, "turns": bodies})
 
 
 _Ranking = str | dict[str, float] | None

@@ -172,7 +172,7 @@ class DocumentBody(Wire):
     attached to and deleted with.
     """
 
-    document_id: UUID
+    document_id: UUID = Field(validation_alias="id")
     graph_id: str
     external_id: str | None
     source: str
@@ -200,7 +200,7 @@ class DocumentBody(Wire):
     ) -> DocumentBody:
         """Return the body for a document."""
         job = JobBody.of(status, language) if status else None
-        return cls.from_domain(document, document_id=document.id, graph_id=graph_id, job=job)
+        return cls.from_domain(document, graph_id=graph_id, job=job)
 
 
 class DocumentsQuery(Wire):

@@ -10,13 +10,14 @@ from pydantic import Field
 
 from sextant.domain.documents import GraphInfo
 from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.domain.warnings import CodedWarning
 from sextant.facade.chunk_reader import EntityQuote
 from sextant.facade.conversations import Example
-from sextant.facade.entities import EntityRelation, EntityView
-from sextant.facade.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
+from sextant.facade.entities import EntityRelation
+from sextant.facade.graph import DEEPEST, MOST_ENTITIES
 from sextant.ingestion.importer import ImportReport
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
-from sextant.server.schemas.wire import Cursor, GraphName, OfGraph, WarningBody, Wire, show_warnings
+from sextant.server.schemas.wire import Cursor, GraphName, OfGraph, Wire, show_warnings
 from sextant.stores.graph.community_store import ListedCommunity
 from sextant.stores.graph.record import GraphCounts
 
@@ -62,7 +63,7 @@ class GraphBody(Wire):
     pending: bool = False
     unattended: bool = False
     warnings: tuple[str, ...] = ()
-    coded_warnings: tuple[WarningBody, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
 
     @classmethod
     def of(cls, graph: GraphInfo, language: str) -> GraphBody:
@@ -131,7 +132,7 @@ class ImportBody(Wire):
     problem_count: int
     problems: tuple[LineProblemBody, ...]
     warnings: tuple[str, ...]
-    coded_warnings: tuple[WarningBody, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
     pending: bool = False
     graph: GraphCounts | None = None
     graph_alone: bool = False
@@ -184,16 +185,9 @@ class EntitySearchBody(Wire):
         Raises:
             OptionInvalid: the weights cannot be used.
         """
-        weights = FusionWeights(**self.weights.model_dump()) if self.weights else None
-        return SearchOptions(
-            weights=weights,
-            top_k=self.top_k,
-            rerank=self.rerank,
-            include_related=self.include_related,
-            filters=self.filters,
-            cursor=self.cursor,
-            explain=self.debug,
-        )
+        weights = FusionWeights(**self.weights.model_dump(by_alias=False)) if self.weights else None
+        others = self.model_dump(by_alias=False, exclude={"query", "graph_id", "weights", "debug"})
+        return SearchOptions(weights=weights, explain=self.debug, **others)
 
 
 class EntityQuery(OfGraph):
@@ -216,7 +210,7 @@ class EntityNode(Wire):
 class MergedBody(Wire):
     """An entity that was merged into this one, and why."""
 
-    id: UUID
+    id: UUID = Field(validation_alias="from_id")
     name: str
     reason: str
     automatic: bool
@@ -240,17 +234,6 @@ class EntityDetail(EntityNode):
     mentions: tuple[EntityQuote, ...]
     merged: tuple[MergedBody, ...]
     communities: tuple[CommunityName, ...]
-
-    @classmethod
-    def of_view(cls, view: EntityView) -> EntityDetail:
-        """Return the body for an entity."""
-        return cls.from_domain(
-            view.entity,
-            relations=view.relations,
-            mentions=view.mentions,
-            merged=[MergedBody.from_domain(one, id=one.from_id) for one in view.merged],
-            communities=view.communities,
-        )
 
 
 class DuplicatesQuery(OfGraph):
@@ -296,9 +279,9 @@ class SubGraphQuery(OfGraph):
 class EdgeBody(Wire):
     """A relation between two of the nodes."""
 
-    id: UUID
-    source: UUID
-    target: UUID
+    id: UUID = Field(validation_alias="relation_id")
+    source: UUID = Field(validation_alias="source_id")
+    target: UUID = Field(validation_alias="target_id")
     relation_type: str
     weight: float
 
@@ -306,17 +289,6 @@ class EdgeBody(Wire):
 class SubGraphBody(Wire):
     """A part of a graph to draw; `truncated`: relations lead beyond it."""
 
-    nodes: tuple[EntityNode, ...]
-    edges: tuple[EdgeBody, ...]
-    truncated: bool
-
-    @classmethod
-    def of(cls, part: DrawnGraph) -> SubGraphBody:
-        """Return the body for a part of a graph."""
-        edges = [
-            EdgeBody.from_domain(
-                hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id
-            )
-            for hop in part.hops
-        ]
-        return cls.from_domain(part, nodes=part.entities, edges=edges, truncated=part.cut)
+    nodes: tuple[EntityNode, ...] = Field(validation_alias="entities")
+    edges: tuple[EdgeBody, ...] = Field(validation_alias="hops")
+    truncated: bool = Field(validation_alias="cut")

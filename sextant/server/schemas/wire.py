@@ -52,9 +52,15 @@ class Wire(BaseModel):
         return given
 
     @classmethod
-    def from_domain(cls, value: object, **extra: object) -> Self:
-        """Return the body for an object, by its attributes with the names of the fields, and by `extra`."""
-        values = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
+    def from_domain(cls, *objects: object, **extra: object) -> Self:
+        """Return the body for objects, by their attributes with the names of the fields or their aliases, and by `extra`."""
+        values = {
+            name: getattr(value, attribute)
+            for value in objects
+            for name, field in cls.model_fields.items()
+            for attribute in (str(field.validation_alias), name)
+            if hasattr(value, attribute)
+        }
         return cls.model_validate(values | extra, from_attributes=True)
 
 
@@ -71,18 +77,10 @@ def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
     )
 
 
-class WarningBody(Wire):
-    """A warning as data: its stable code and the parameters of its sentence; old warnings have no code."""
-
-    code: str
-    params: dict[str, Any]
-
-
 def show_warnings(warnings: Iterable[CodedWarning], language: str) -> dict[str, Any]:
     """Return warnings as two fields of a body: sentences, and data."""
     given = tuple(warnings)
-    coded = tuple(WarningBody(**warning.to_json()) for warning in given)
-    return {"warnings": word_warnings(given, language), "coded_warnings": coded}
+    return {"warnings": word_warnings(given, language), "coded_warnings": given}
 
 
 class Problem(BaseModel):
