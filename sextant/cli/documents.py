@@ -116,8 +116,7 @@ def list_graphs(*, as_json: AsJson = False) -> None:
 
 def _print_graphs(listed: Sequence[GraphInfo]) -> None:
     rows = [
-        (graph.graph_id, str(graph.documents), str(graph.chunks), terminal.date(graph.created_at))
-        for graph in listed
+        (one.graph_id, one.documents, one.chunks, terminal.date(one.created_at)) for one in listed
     ]
     terminal.table(("GRAPH", "DOCUMENTS", "CHUNKS", "CREATED"), rows)
     for graph in listed:
@@ -159,13 +158,7 @@ def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 
 def _print_documents(listed: Sequence[Document]) -> None:
     rows = [
-        (
-            str(document.id),
-            document.status,
-            str(document.chunk_count),
-            terminal.on_one_line(document.source),
-        )
-        for document in listed
+        (one.id, one.status, one.chunk_count, terminal.on_one_line(one.source)) for one in listed
     ]
     terminal.table(("ID", "STATUS", "CHUNKS", "SOURCE"), rows)
     for document in listed:

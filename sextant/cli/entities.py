@@ -101,8 +101,7 @@ def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson 
 
 def _print_entities(found: Sequence[Entity]) -> None:
     rows = [
-        (one.entity_type, str(one.degree), str(one.mention_count), terminal.brief(one.name))
-        for one in found
+        (one.entity_type, one.degree, one.mention_count, terminal.brief(one.name)) for one in found
     ]
     terminal.table(("TYPE", "RELATIONS", "MENTIONS", "NAME"), rows)
 
@@ -173,13 +172,9 @@ def list_duplicates(
 
 
 def _print_duplicates(found: Duplicates) -> None:
+    brief = terminal.brief
     rows = [
-        (
-            f"{one.score:.2f}",
-            one.reason,
-            terminal.brief(one.one_name),
-            terminal.brief(one.other_name),
-        )
+        (f"{one.score:.2f}", one.reason, brief(one.one_name), brief(one.other_name))
         for one in found.pairs
     ]
     terminal.table(("LIKENESS", "WHY", "NAME", "OTHER NAME"), rows)

@@ -52,12 +52,13 @@ def list_communities(
 
 
 def _print_communities(found: Sequence[Community]) -> None:
+    brief = terminal.brief
     rows = [
         (
             str(one.id)[:_ID_CHARS],
             f"{one.rating:.1f}",
-            str(len(one.entity_ids)),
-            "  " * depth + terminal.brief(one.title),
+            len(one.entity_ids),
+            "  " * depth + brief(one.title),
         )
         for one, depth in _walk_communities(found)
     ]
@@ -226,7 +227,7 @@ def _print_status(found: GraphStatus) -> None:
     if found.projection is not None:
         sizes[f"Neo4j {found.neo4j}"] = found.projection
     rows = [
-        (name, str(one.entities), str(one.relations), str(one.mentions), str(one.communities))
+        (name, one.entities, one.relations, one.mentions, one.communities)
         for name, one in sizes.items()
     ]
     terminal.table(("STORE", "ENTITIES", "RELATIONS", "MENTIONS", "COMMUNITIES"), rows)

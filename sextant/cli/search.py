@@ -105,11 +105,11 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
     terminal.say("")
     terminal.table(
         ("RESULT", "SCORE", "LANE", "RANK", "OWN SCORE", "WEIGHT", "ADDS", "MS"),
-        [
+        (
             row
             for rank, item in enumerate(found.results, start=1)
             for row in _lanes(rank, item, found)
-        ],
+        ),
     )
     terminal.faint(
         "ADDS: the lane's part of the result's score; a lane without it works within another one, and so does its time."
@@ -176,8 +176,8 @@ def _print_searches(found: Sequence[LoggedSearch]) -> None:
     rows = [
         (
             one.at.strftime("%Y-%m-%d %H:%M:%S"),
-            str(one.request.get("mode", "chunks")),
-            str(len(one.results)),
+            one.request.get("mode", "chunks"),
+            len(one.results),
             f"{one.milliseconds:.0f}",
             one.query,
         )
@@ -235,7 +235,7 @@ def _print_report(report: EvalReport) -> None:
         f"{count_noun(report.questions, 'question')} over {count_noun(report.passages, 'passage')}, {report.mode}"
     )
     rows = [
-        (kind, name, f"{value.mean:.3f}", f"{value.low:.3f}–{value.high:.3f}", str(value.count))
+        (kind, name, f"{value.mean:.3f}", f"{value.low:.3f}–{value.high:.3f}", value.count)
         for kind, measures in [("all", report.measures), *report.by_type.items()]
         for name, value in measures.items()
     ]

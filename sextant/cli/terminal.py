@@ -20,7 +20,7 @@ from sextant.domain.errors import SextantError
 from sextant.text.characters import language_of, readable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
 T = TypeVar("T")
@@ -267,12 +267,15 @@ def shorten(text: str, chars: int = 300) -> str:
     return text if len(text) <= chars else text[:chars] + "…"
 
 
-def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def table(header: tuple[str, ...], rows: Iterable[Sequence[object]]) -> None:
     """Print rows in aligned columns; the last column is not padded."""
-    widths = [max(columns(cell) for cell in column) for column in zip(header, *rows, strict=True)]
-    typer.secho(printable(_line(header, widths)), bold=True)
-    for row in rows:
-        say(_line(row, widths))
+    lines = [list(map(str, row)) for row in (header, *rows)]
+    widths = [max(map(columns, column)) for column in zip(*lines, strict=True)]
+    for number, cells in enumerate(lines):
+        padded = [
+            cell + " " * (width - columns(cell)) for cell, width in zip(cells, widths, strict=True)
+        ]
+        typer.secho(printable("  ".join(padded).rstrip()), bold=number == 0 or None)
 
 
 def print_debug(
@@ -288,10 +291,3 @@ def _fitting(text: str, *, err: bool = False) -> str:
     """Return `text` without control characters, wrapped to the terminal with its own indent."""
     indent = text[: len(text) - len(text.lstrip(" "))]
     return wrap_text(printable(text), width_of_terminal(sys.stderr if err else sys.stdout), indent)
-
-
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    padded = [
-        cell + " " * (width - columns(cell)) for cell, width in zip(cells, widths, strict=True)
-    ]
-    return "  ".join(padded).rstrip()

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from enum import Enum, auto
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
@@ -115,17 +115,19 @@ class FairSemaphore:
     """
 
     def __init__(self, number: int, seconds: float, most_waiting: int) -> None:
-        self._queue, self._seconds = _Queue(number, most_waiting), seconds
+        self._number, self._seconds, self._most_waiting = number, seconds, most_waiting
+        self._held = Counter[str | None]()  # by caller; an unknown one, None, holds none
+        self._waiting: list[_Slot] = []
 
     @property
     def taken(self) -> int:
         """Return the number of slots in use."""
-        return self._queue.held.total()
+        return self._held.total()
 
     @property
     def waiting(self) -> int:
         """Return how many wait for a slot."""
-        return len(self._queue.waiting)
+        return len(self._waiting)
 
     @asynccontextmanager
     async def slot(self, caller: str, patience: Patience = _to_the_end) -> AsyncIterator[None]:
@@ -138,18 +140,20 @@ class FairSemaphore:
         Raises:
             Overloaded: no slot was free in time.
         """
-        held = _Slot(self._queue, caller)
+        slot = _Slot(self, caller)
+        if last := self._displaced_by(caller):
+            self.close(last)
+        self.queue(slot)
         try:
-            self._queue.enter(held)
-            if held.state is not _State.HELD:
-                await patience(held.wait(self._seconds))
-            token = _current_slot.set(held)
+            if not slot.is_held:
+                await patience(self._wait(slot))
+            token = _current_slot.set(slot)
             try:
                 yield
             finally:
                 _current_slot.reset(token)
         finally:
-            held.leave()
+            self.close(slot)
 
     def require_capacity(self, caller: str | None) -> None:
         """Refuse a caller for whom the queue is full, before any work is done for it.
@@ -160,61 +164,62 @@ class FairSemaphore:
         Raises:
             Overloaded: the queue is full, and the caller would be served last.
         """
-        self._queue.displaced_by(caller)
+        self._displaced_by(caller)
 
-
-class _State(Enum):
-    WAITING = auto()
-    HELD = auto()
-    RELEASED = auto()
-    CLOSED = auto()
-
-
-class _Queue:
-    """The slots in use, by caller, and those that wait for one."""
-
-    def __init__(self, number: int, most_waiting: int) -> None:
-        self.held = Counter[str | None]()  # an unknown caller, None, holds none
-        self.waiting: list[_Slot] = []
-        self._number, self._most_waiting = number, most_waiting
-
-    def enter(self, slot: _Slot) -> None:
-        """Queue a slot; if the queue is full, the one that would be served last leaves.
-
-        Raises:
-            Overloaded: that one is the slot itself.
-        """
-        if not slot.was_held and (last := self.displaced_by(slot.caller)):
-            last.leave()
-        slot.state = _State.WAITING
-        self.waiting.append(slot)
+    def queue(self, slot: _Slot) -> None:
+        """Let a slot wait for its turn, which may come at once."""
+        slot.turn.clear()
+        self._waiting.append(slot)
         self._serve_next()
 
-    def leave(self, slot: _Slot, state: _State) -> None:
-        """Take a slot out of the queue, or give it to the next caller."""
-        before, slot.state = slot.state, state
-        if before is _State.WAITING:
-            self.waiting.remove(slot)
-        elif before is _State.HELD:
-            self.held -= Counter([slot.caller])  # removes counts of 0
+    def free(self, slot: _Slot) -> None:
+        """Give a held slot to the next caller; one that waits leaves the queue."""
+        if slot.is_held:
+            slot.is_held = False
+            self._held -= Counter([slot.caller])  # removes counts of 0
             self._serve_next()
+        elif slot in self._waiting:
+            self._waiting.remove(slot)
 
-    def displaced_by(self, caller: str | None) -> _Slot | None:
+    def close(self, slot: _Slot) -> None:
+        """Give a slot up for good."""
+        slot.is_closed = True
+        self.free(slot)
+        slot.turn.set()
+
+    async def _wait(self, slot: _Slot) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                await slot.turn.wait()
+        if not slot.is_held:
+            raise self._refusal()
+
+    def _displaced_by(self, caller: str | None) -> _Slot | None:
         """Return the slot that must leave the full queue for one more of `caller`; None if there is room.
 
         Raises:
             Overloaded: the new one would be served last itself.
         """
-        new = [slot for slot in self.waiting if not slot.was_held]
+        new = [slot for slot in self._waiting if not slot.was_held]
         if len(new) < self._most_waiting:
             return None
         last = max(reversed(new), key=self._order, default=None)
-        if last is not None and self.held[caller] >= self.held[last.caller]:
-            raise self.refusal()
+        if last is not None and self._held[caller] >= self._held[last.caller]:
+            raise self._refusal()
         return last
 
-    def refusal(self) -> Overloaded:
-        """Return the error of a caller that gets no slot."""
+    def _serve_next(self) -> None:
+        while self._waiting and self.taken < self._number:
+            slot = min(self._waiting, key=self._order)  # the first of equals
+            self._waiting.remove(slot)
+            self._held[slot.caller] += 1
+            slot.is_held = slot.was_held = True
+            slot.turn.set()
+
+    def _order(self, slot: _Slot) -> tuple[bool, int]:
+        return not slot.was_held, self._held[slot.caller]
+
+    def _refusal(self) -> Overloaded:
         error = Overloaded(
             f"All {self._number} places for searches are taken, and others wait for them.",
             next_step="Try again in a moment.",
@@ -223,63 +228,18 @@ class _Queue:
         error.retry_after = 1
         return error
 
-    def _serve_next(self) -> None:
-        while self.waiting and self.held.total() < self._number:
-            slot = min(self.waiting, key=self._order)  # the first of equals
-            self.waiting.remove(slot)
-            self.held[slot.caller] += 1
-            slot.take()
 
-    def _order(self, slot: _Slot) -> tuple[bool, int]:
-        return not slot.was_held, self.held[slot.caller]
-
-
+@dataclass(slots=True, eq=False)
 class _Slot:
-    """A slot from the moment that a caller asks for it until it is given up."""
+    """A slot from the moment that a caller asks for it until it is given up; `turn` is set when it need not wait."""
 
-    def __init__(self, queue: _Queue, caller: str) -> None:
-        self.caller = caller
-        self.state = _State.RELEASED
-        self.was_held = False
-        self._queue = queue
-        self._releases = 0
-        self._turn = asyncio.Event()
-
-    async def wait(self, seconds: float) -> None:
-        """Wait until the slot is held.
-
-        Raises:
-            Overloaded: it took longer than `seconds`.
-        """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._turn.wait()
-        if self.state is not _State.HELD:
-            raise self._queue.refusal()
-
-    def take(self) -> None:
-        """Note that the slot is held."""
-        self.state, self.was_held = _State.HELD, True
-        self._turn.set()
-
-    def leave(self) -> None:
-        """Give the slot up for good."""
-        self._queue.leave(self, _State.CLOSED)
-        self._turn.set()
-
-    def release(self) -> None:
-        """Let another caller have the slot for a while."""
-        self._releases += 1
-        if self.state is not _State.CLOSED:
-            self._queue.leave(self, _State.RELEASED)
-
-    def reclaim(self) -> asyncio.Event:
-        """Queue for the slot again once all releases have ended; return the event that is set when it is held."""
-        self._releases -= 1
-        if not self._releases and self.state is _State.RELEASED:
-            self._turn.clear()
-            self._queue.enter(self)
-        return self._turn
+    semaphore: FairSemaphore
+    caller: str
+    is_held: bool = False
+    was_held: bool = False
+    is_closed: bool = False
+    releases: int = 0
+    turn: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 _current_slot: ContextVar[_Slot | None] = ContextVar("current_slot", default=None)
@@ -292,12 +252,15 @@ async def release_slot() -> AsyncIterator[None]:
     if slot is None:
         yield
         return
-    slot.release()
+    slot.releases += 1
+    slot.semaphore.free(slot)
     try:
         yield
     finally:
-        turn = slot.reclaim()
-    await turn.wait()
+        slot.releases -= 1
+        if not (slot.releases or slot.is_held or slot.is_closed):  # all releases have ended
+            slot.semaphore.queue(slot)
+    await slot.turn.wait()
 
 
 _NEVER = Wording("")  # without a total it is never raised

@@ -20,7 +20,7 @@ from structlog.typing import EventDict, WrappedLogger
 from sextant.domain.settings import Settings
 from sextant.server.connections import Middleware
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.tracing import request_span
+from sextant.server.observe.tracing import end_request_span, request_span
 from sextant.server.problems import CLIENT_LEFT
 
 _log = logging.getLogger("sextant.requests")
@@ -57,8 +57,8 @@ class RequestMeasurements(Middleware):
                 request.status = request.status or 500  # the status of the error handler
                 raise
             finally:
-                span.end(request.route, request.status or CLIENT_LEFT)
                 status, seconds = request.status or CLIENT_LEFT, request.seconds
+                end_request_span(span, request.route, status)
                 self._metrics.requests.labels(request.method, request.route, status).observe(
                     seconds
                 )

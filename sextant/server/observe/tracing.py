@@ -10,8 +10,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from opentelemetry import propagate
+from opentelemetry.trace import INVALID_SPAN, NoOpTracer, Span, SpanKind, Tracer
 from starlette.types import Scope
 
 from sextant.domain.errors import SettingsInvalid
@@ -25,10 +27,7 @@ from sextant.domain.telemetry import (
     subscribe,
 )
 
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
-
-_tracer: Tracer | None = None
+_tracer: Tracer = NoOpTracer()
 
 
 @asynccontextmanager
@@ -48,39 +47,30 @@ async def tracing(*, wanted: bool) -> AsyncIterator[None]:
         with subscribe(_as_span):
             yield
     finally:
-        _tracer = None
+        _tracer = NoOpTracer()
         await asyncio.to_thread(provider.shutdown)  # sends the last spans
 
 
-class RequestSpan:
-    """The span of a request; does nothing without tracing."""
-
-    def __init__(self, span: Span | None) -> None:
-        self._span = span
-
-    def end(self, route: str, status: int) -> None:
-        """Note the route and the status."""
-        if self._span is not None:
-            self._span.update_name(route)
-            self._span.set_attributes({"http.route": route, "http.response.status_code": status})
-
-
 @contextmanager
-def request_span(scope: Scope) -> Iterator[RequestSpan]:
+def request_span(scope: Scope) -> Iterator[Span]:
     """Provide the span of a request, within the trace of its caller (W3C Trace Context)."""
-    if _tracer is None:
-        yield RequestSpan(None)
+    if isinstance(_tracer, NoOpTracer):
+        yield INVALID_SPAN
         return
-    from opentelemetry import propagate, trace
-
     carrier = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     with _tracer.start_as_current_span(
         scope["method"],
         context=propagate.extract(carrier),
-        kind=trace.SpanKind.SERVER,
+        kind=SpanKind.SERVER,
         attributes={"http.request.method": scope["method"]},
     ) as span:
-        yield RequestSpan(span)
+        yield span
+
+
+def end_request_span(span: Span, route: str, status: int) -> None:
+    """Note the route and the status."""
+    span.update_name(route)
+    span.set_attributes({"http.route": route, "http.response.status_code": status})
 
 
 def _as_span(event: TelemetryEvent) -> None:
@@ -98,8 +88,6 @@ def _as_span(event: TelemetryEvent) -> None:
 def _span(
     name: str, milliseconds: float, outcome: EventOutcome, attributes: dict[str, Any]
 ) -> None:
-    if _tracer is None:
-        return
     now = time.time_ns()
     span = _tracer.start_span(
         name,

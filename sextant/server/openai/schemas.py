@@ -73,7 +73,7 @@ def _newest(messages: Any) -> Any:  # noqa: ANN401 - whatever was sent
 class _Theirs(BaseModel):
     """Base of OpenAI's requests; unknown fields are ignored, since its clients send ever more of them."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
 
 class ImageUrl(_Theirs):
@@ -125,10 +125,10 @@ class ChatRequest(_Theirs):
     Sampling parameters and optional tools are ignored; a required tool call is refused.
     """
 
-    model: str = Field(max_length=300, description="`sextant`, `sextant-mix`, `sextant-mix:rust`.")
-    messages: Annotated[tuple[ChatMessage, ...], BeforeValidator(_newest)] = Field(
-        min_length=1, description="The oldest first; of more than 1,000 the newest are read."
-    )
+    model: str = Field(max_length=300)
+    """`sextant`, `sextant-mix`, `sextant-mix:rust`."""
+    messages: Annotated[tuple[ChatMessage, ...], BeforeValidator(_newest)] = Field(min_length=1)
+    """The oldest first; of more than 1,000 the newest are read."""
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
@@ -136,14 +136,14 @@ class ChatRequest(_Theirs):
     function_call: Literal["auto", "none"] | None = None
     response_format: ResponseFormat | None = None
     logprobs: Literal[False] | None = None
-    graph_id: str | None = Field(
-        None, min_length=1, max_length=200, description="The knowledge base; ours, not OpenAI's."
-    )
-    top_k: int | None = Field(None, ge=1, le=50, description="Passages to use; ours.")
-    filters: Filters = Field(None, description="Bounds on the search; ours.")
-    list_sources: bool = Field(
-        default=True, description="List the sources below the answer's text; ours."
-    )
+    graph_id: str | None = Field(None, min_length=1, max_length=200)
+    """The knowledge base; ours, not OpenAI's."""
+    top_k: int | None = Field(None, ge=1, le=50)
+    """Passages to use; ours."""
+    filters: Filters = None
+    """Bounds on the search; ours."""
+    list_sources: bool = True
+    """List the sources below the answer's text; ours."""
 
 
 _NAME = "sextant"

@@ -35,52 +35,40 @@ class QueryRequest(Wire):
     query: str = Field(min_length=1, max_length=20_000, examples=["Who owns a value in Rust?"])
     graph_id: str = Field(DEFAULT_GRAPH, min_length=1, max_length=200)
     mode: ModeName = "auto"
-    top_k: int = Field(
-        10,
-        ge=1,
-        le=MOST_PASSAGES,
-        strict=True,
-        description="Passages that the answer may use; in `global` together with the reports (half at most).",
-    )
-    history: tuple[Turn, ...] = Field((), max_length=100, description="The oldest first.")
-    filters: Filters = Field(None, description="Bounds on what is searched.")
-    multimodal_content: tuple[dict[str, Any], ...] = Field(
-        (), max_length=20, description="Images and tables that belong to the question."
-    )
-    rerank: bool = Field(
-        default=True, description="Let the reranker, where one is configured, order the passages."
-    )
-    debug: bool = Field(default=False, description="Tell in `trace` what was done when.")
-    stream: bool = Field(default=False, description="Answer as server-sent events.")
-    thread_id: str | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="The conversation that this goes on with, or begins; its turns are kept.",
-    )
-    interrupts: bool = Field(
-        default=False,
-        description="Stop where a person should decide, for callers that go on with `POST /api/query/resume`; needs "
-        "`threadId`.",
-    )
-    approve_sources: bool = Field(
-        default=False, description="With `interrupts`: have the sources of the answer approved."
-    )
+    top_k: int = Field(10, ge=1, le=MOST_PASSAGES, strict=True)
+    """Passages that the answer may use; in `global` together with the reports (half at most)."""
+    history: tuple[Turn, ...] = Field((), max_length=100)
+    """The oldest first."""
+    filters: Filters = None
+    """Bounds on what is searched."""
+    multimodal_content: tuple[dict[str, Any], ...] = Field((), max_length=20)
+    """Images and tables that belong to the question."""
+    rerank: bool = True
+    """Let the reranker, where one is configured, order the passages."""
+    debug: bool = False
+    """Tell in `trace` what was done when."""
+    stream: bool = False
+    """Answer as server-sent events."""
+    thread_id: str | None = Field(None, min_length=1, max_length=200)
+    """The conversation that this goes on with, or begins; its turns are kept."""
+    interrupts: bool = False
+    """Stop where a person should decide, for callers that go on with `POST /api/query/resume`; needs `threadId`."""
+    approve_sources: bool = False
+    """With `interrupts`: have the sources of the answer approved."""
     effort: Effort = Field(
         "medium",
         description="`low`: one search. `medium`: searches until enough is found. `high`: a researched report, which takes "
         "minutes and many model calls; with a `threadId` it can be resumed wherever it is stopped.",
     )
-    resume: bool = Field(
-        default=False,
-        description="Of a stream: go on when the client leaves, so that it can come back for the rest.",
-    )
+    resume: bool = False
+    """Of a stream: go on when the client leaves, so that it can come back for the rest."""
 
 
 class ResumeBody(Wire):
     """Resumes an answer by a decision, or a stopped report without one."""
 
-    thread_id: str = Field(min_length=1, max_length=200, description="The conversation.")
+    thread_id: str = Field(min_length=1, max_length=200)
+    """The conversation."""
     decisions: tuple[dict[str, Any], ...] = Field(
         (),
         max_length=1,
@@ -89,8 +77,10 @@ class ResumeBody(Wire):
         '{"choice": …}}}`, as agent-chat-ui has them.',
         examples=[[{"type": "approve"}]],
     )
-    debug: bool = Field(default=False, description="Tell in `trace` what was done when.")
-    stream: bool = Field(default=False, description="Answer as server-sent events.")
+    debug: bool = False
+    """Tell in `trace` what was done when."""
+    stream: bool = False
+    """Answer as server-sent events."""
 
 
 class Pending(Wire):
@@ -151,7 +141,8 @@ def _names(kind: type) -> tuple[tuple[str, str], ...]:
 class ThreadQuery(Wire):
     """Which page of the list."""
 
-    limit: int = Field(100, ge=1, le=1000, description="Conversations on a page.")
+    limit: int = Field(100, ge=1, le=1000)
+    """Conversations on a page."""
     cursor: Cursor = None
 
 
@@ -212,30 +203,28 @@ def _check_filters(given: _Ranking) -> _Ranking:
 class SearchBody(Wire):
     """A search for passages."""
 
-    query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
+    query: str = Field(min_length=1, max_length=20_000)
+    """In Chinese or English."""
     graph_id: GraphName = DEFAULT_GRAPH
     mode: ModeName | None = Field(
         None,
         description="Rank as this mode does (`auto` chooses one); without, by vector, keyword, section, time, topic, "
         "modality and neighbours.",
     )
-    limit: int = Field(10, ge=1, le=100, strict=True, description="Results on a page.")
+    limit: int = Field(10, ge=1, le=100, strict=True)
+    """Results on a page."""
     filters: Filters = None
-    include_neighbors: bool = Field(
-        default=False, description="Give each result the chunks beside and linked to it."
-    )
-    rerank: bool = Field(
-        default=True, description="Let the reranking model have its share, where one is configured."
-    )
-    bm25_rerank: bool | None = Field(
-        None,
-        description="Whether BM25 has its share in the order; without, as the server is set (yes). Not with `mode`.",
-    )
-    ranking: Annotated[_Ranking, BeforeValidator(_check_filters)] = Field(
-        None, description="A preset, or weights of single signals; not with `mode`."
-    )
+    include_neighbors: bool = False
+    """Give each result the chunks beside and linked to it."""
+    rerank: bool = True
+    """Let the reranking model have its share, where one is configured."""
+    bm25_rerank: bool | None = None
+    """Whether BM25 has its share in the order; without, as the server is set (yes). Not with `mode`."""
+    ranking: Annotated[_Ranking, BeforeValidator(_check_filters)] = None
+    """A preset, or weights of single signals; not with `mode`."""
     cursor: Cursor = None
-    debug: bool = Field(default=False, description="Say how each score came about.")
+    debug: bool = False
+    """Say how each score came about."""
 
     def request(self) -> SearchRequest:
         """Return the request to the search of chunks."""

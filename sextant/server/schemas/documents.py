@@ -73,12 +73,11 @@ class UploadOptions(Wire):
     """
 
     graph_id: GraphName = DEFAULT_GRAPH
-    external_id: ExternalId | None = Field(None, description="Your own id of the document.")
+    external_id: ExternalId | None = None
+    """Your own id of the document."""
     metadata: Metadata = Field(default_factory=dict)
-    replace: bool = Field(
-        default=False,
-        description="Whether it takes the place of a document of the same file name.",
-    )
+    replace: bool = False
+    """Whether it takes the place of a document of the same file name."""
 
     @property
     def replaces(self) -> bool:
@@ -89,7 +88,8 @@ class UploadOptions(Wire):
 class TextUpload(UploadOptions):
     """A document as text. A later one of the same `externalId` replaces it."""
 
-    text: str = Field(min_length=1, description="Plain text, or Markdown if the title ends in .md.")
+    text: str = Field(min_length=1)
+    """Plain text, or Markdown if the title ends in .md."""
     title: str = Field("text", min_length=1, max_length=LONGEST_FILENAME)
 
 
@@ -207,10 +207,10 @@ class DocumentsQuery(Wire):
     """A page of a knowledge base's documents."""
 
     graph_id: GraphName = DEFAULT_GRAPH
-    name: Annotated[str, AfterValidator(clean_text)] = Field(
-        "", max_length=200, description="Only documents whose file name has this, in any case."
-    )
-    limit: int = Field(100, ge=1, le=500, description="Documents on a page.")
+    name: Annotated[str, AfterValidator(clean_text)] = Field("", max_length=200)
+    """Only documents whose file name has this, in any case."""
+    limit: int = Field(100, ge=1, le=500)
+    """Documents on a page."""
     cursor: Cursor = None
 
 

@@ -25,11 +25,12 @@ from sextant.stores.graph.record import GraphCounts
 class CommunityQuery(OfGraph):
     """A page of communities."""
 
-    level: int | None = Field(
-        None, ge=0, le=100, description="Of this level only; 0 is the coarsest.", examples=[0]
-    )
-    parent_id: UUID | None = Field(None, description="Only those right inside of this one.")
-    limit: int = Field(20, ge=1, le=100, description="Communities on a page.")
+    level: int | None = Field(None, ge=0, le=100, examples=[0])
+    """Of this level only; 0 is the coarsest."""
+    parent_id: UUID | None = None
+    """Only those right inside of this one."""
+    limit: int = Field(20, ge=1, le=100)
+    """Communities on a page."""
     cursor: Cursor = None
 
 
@@ -43,7 +44,8 @@ class CommunityPage(Wire):
 class GraphQuery(Wire):
     """A page of knowledge bases."""
 
-    limit: int = Field(100, ge=1, le=1000, description="Knowledge bases on a page.")
+    limit: int = Field(100, ge=1, le=1000)
+    """Knowledge bases on a page."""
     cursor: Cursor = None
 
 
@@ -81,10 +83,10 @@ class GraphPage(Wire):
 class ExamplesQuery(Wire):
     """The number of example questions and their language."""
 
-    language: Literal["zh", "en"] | None = Field(
-        None, description="Documents in this language come first."
-    )
-    limit: int = Field(3, ge=1, le=20, description="Questions at most.")
+    language: Literal["zh", "en"] | None = None
+    """Documents in this language come first."""
+    limit: int = Field(3, ge=1, le=20)
+    """Questions at most."""
 
 
 class ExamplesBody(Wire):
@@ -96,9 +98,8 @@ class ExamplesBody(Wire):
 class ImportQuery(Wire):
     """Options of an import."""
 
-    strict: bool = Field(
-        default=False, description="Stop at the first line that cannot be used, and store nothing."
-    )
+    strict: bool = False
+    """Stop at the first line that cannot be used, and store nothing."""
     facts_as_passages: bool = Field(
         default=False,
         description="Make a passage, which questions find, of every relation that no chunk states and of every "
@@ -159,25 +160,25 @@ class Weights(Wire):
 class EntitySearchBody(Wire):
     """A search for entities."""
 
-    query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
+    query: str = Field(min_length=1, max_length=20_000)
+    """In Chinese or English."""
     graph_id: GraphName = DEFAULT_GRAPH
-    top_k: int = Field(10, ge=1, le=MAX_TOP_K, strict=True, description="Results on a page.")
+    top_k: int = Field(10, ge=1, le=MAX_TOP_K, strict=True)
+    """Results on a page."""
     weights: Weights | None = Field(
         None,
         description="Without any, those of the settings count; one that is left out is 0.5 (`vector`), "
         "0.3 (`fts`) or 0.2 (`graph`).",
     )
-    filters: dict[str, Any] | None = Field(
-        None, description="`entityTypes`, `createdAfter`, `createdBefore`."
-    )
-    include_related: bool = Field(
-        default=False, description="Give each result the entities it is most related to."
-    )
-    rerank: bool = Field(
-        default=False, description="Let the reranking model order the results, if there is one."
-    )
+    filters: dict[str, Any] | None = None
+    """`entityTypes`, `createdAfter`, `createdBefore`."""
+    include_related: bool = False
+    """Give each result the entities it is most related to."""
+    rerank: bool = False
+    """Let the reranking model order the results, if there is one."""
     cursor: Cursor = None
-    debug: bool = Field(default=False, description="Say how each score came about.")
+    debug: bool = False
+    """Say how each score came about."""
 
     def options(self) -> SearchOptions:
         """Return the options of the search.
@@ -193,7 +194,8 @@ class EntitySearchBody(Wire):
 class EntityQuery(OfGraph):
     """The knowledge base, and how many relations and passages to return."""
 
-    limit: int = Field(20, ge=1, le=100, description="Relations and passages at most.")
+    limit: int = Field(20, ge=1, le=100)
+    """Relations and passages at most."""
 
 
 class EntityNode(Wire):
@@ -239,7 +241,8 @@ class EntityDetail(EntityNode):
 class DuplicatesQuery(OfGraph):
     """A page of pairs."""
 
-    limit: int = Field(50, ge=1, le=1000, description="Pairs on a page.")
+    limit: int = Field(50, ge=1, le=1000)
+    """Pairs on a page."""
     cursor: Cursor = None
 
 
@@ -264,16 +267,12 @@ class DuplicatePage(Wire):
 class SubGraphQuery(OfGraph):
     """A part of the graph."""
 
-    seed: str | None = Field(
-        None,
-        min_length=1,
-        max_length=1000,
-        description="What it is around: a name, an alias or an id; without, the entities with most "
-        "relations.",
-        examples=["所有权系统"],
-    )
-    depth: int = Field(1, ge=1, le=DEEPEST, description="Relations away from the seed.")
-    limit: int = Field(100, ge=1, le=MOST_ENTITIES, description="Most entities.")
+    seed: str | None = Field(None, min_length=1, max_length=1000, examples=["所有权系统"])
+    """What it is around: a name, an alias or an id; without, the entities with most relations."""
+    depth: int = Field(1, ge=1, le=DEEPEST)
+    """Relations away from the seed."""
+    limit: int = Field(100, ge=1, le=MOST_ENTITIES)
+    """Most entities."""
 
 
 class EdgeBody(Wire):

@@ -34,6 +34,7 @@ class Wire(BaseModel):
         serialize_by_alias=True,
         extra="forbid",
         frozen=True,
+        use_attribute_docstrings=True,
     )
 
     @model_validator(mode="before")
