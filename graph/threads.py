@@ -47,7 +47,7 @@ _ALLOWED = (RetrievedItem, LaneScore, ItemKind)
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation: the name its user gave it, its first question, its beginning and last turn."""
+    """A conversation: its name, its title (the first question until it is renamed), its beginning and last turn."""
 
     __pydantic_config__ = CAMEL_CASE
 
@@ -147,7 +147,7 @@ class Threads(AsyncPostgresSaver):
         """
         key = self._key(thread_id)
         turn = ThreadTurn(self.config_of(thread_id))
-        title = " ".join(clean_text(question).split())[:_TITLE]
+        title = _title(question)
         values = {"key": key, "title": title, "time": lease}
         try:
             # Cancelled before its answer is known, it might have locked the conversation for the whole lease.
@@ -238,6 +238,13 @@ class Threads(AsyncPostgresSaver):
         waits = stopped and not is_among_them
         return messages, str(values.get("asked") or values.get("question")) if waits else ""
 
+    async def rename(self, thread_id: str, title: str) -> bool:
+        """Give a conversation another title; False when there was none."""
+        values = {"key": self._key(thread_id), "title": _title(title)}
+        async with self._database.transaction(self._user_id) as connection:
+            row = await (await connection.execute(_SQL["rename"], values)).fetchone()
+        return row is not None
+
     async def forget(self, thread_id: str) -> bool:
         """Remove a conversation; False when there was none."""
         return await self._forget([self._key(thread_id)]) > 0
@@ -263,6 +270,10 @@ class Threads(AsyncPostgresSaver):
                 field="thread_id",
             )
         return f"{hashlib.sha256(self._user_id.encode()).hexdigest()[:32]}:{thread_id}"
+
+
+def _title(text: str) -> str:
+    return " ".join(clean_text(text).split())[:_TITLE]
 
 
 def _unreadable() -> ConversationUnreadable:

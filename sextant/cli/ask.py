@@ -217,6 +217,10 @@ def chat(
     *,
     confirm: Confirm = False,
     approve_sources: ApproveSources = False,
+    title: Annotated[
+        str,
+        typer.Option("--title", help="Call the conversation of --thread this in lists, and leave."),
+    ] = "",
     listed: Annotated[
         bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
     ] = False,
@@ -227,6 +231,11 @@ def chat(
     """
     if listed:
         with_sextant(_list)
+        return
+    if title:
+        if thread is None:
+            raise typer.BadParameter("--title needs the name of a conversation, --thread")
+        with_sextant(lambda rag: rag.conversations().rename(thread, title))
         return
     from uuid import uuid4
 

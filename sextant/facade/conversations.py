@@ -244,6 +244,15 @@ class Conversations:
         pending = [ConversationTurn("user", waiting)] if waiting else []
         return [*map(_turn, messages), *pending]
 
+    async def rename(self, thread_id: str, title: str) -> None:
+        """Give a conversation another title, of which the first 160 characters are kept.
+
+        Raises:
+            ConversationNotFound: the user has no conversation of that name.
+        """
+        if not await self._threads.rename(thread_id, title):
+            raise _not_found()
+
     async def forget(self, thread_id: str) -> None:
         """Delete a conversation with all its turns.
 

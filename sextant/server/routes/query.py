@@ -47,6 +47,7 @@ from sextant.server.schemas.answers import (
     ResumeBody,
     ThreadPage,
     ThreadQuery,
+    ThreadTitle,
     TurnBody,
     TurnsBody,
     answer_on_wire,
@@ -248,6 +249,14 @@ async def get_thread(rag: ReaderRag, thread_id: ThreadId) -> TurnsBody:
     turns = await rag.conversations().turns(thread_id)
     shown = tuple(map(TurnBody.from_domain, turns))
     return TurnsBody(thread_id=thread_id, turns=shown)
+
+
+@threads_router.patch(
+    "/{threadId:path}", status_code=204, response_class=Response, responses=problems(404)
+)
+async def rename_thread(rag: ReaderRag, thread_id: ThreadId, body: ThreadTitle) -> None:
+    """Give a conversation another title."""
+    await rag.conversations().rename(thread_id, body.title)
 
 
 @threads_router.delete(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from sextant.domain import CAMEL_CASE
@@ -151,6 +151,12 @@ class ThreadPage(Wire):
 
     threads: tuple[Thread, ...]
     next_cursor: str | None
+
+
+class ThreadTitle(Wire):
+    """Another title for a conversation."""
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=160)]
 
 
 class StoredSource(Wire):

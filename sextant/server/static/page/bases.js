@@ -79,7 +79,7 @@ function offer() {
 picker.addEventListener("change", async () => {
   if (picker.value !== NEW) return choose(picker.value);
   picker.value = current;
-  const name = await named();
+  const name = await named(say("naming"), say("create"));
   if (!name) return;
   choose(name);
   location.hash = "#documents";

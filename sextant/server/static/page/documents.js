@@ -16,7 +16,8 @@ const ENDED = new Set(["done", "failed"]);
 const MAILS = new Set(["message/rfc822", "application/vnd.ms-outlook"]); // their attachments become documents, too
 const GIVEN_UP = new Set(["cancelled", "superseded"]); // ended on somebody's request
 
-const [list, sent, more, status, left, named, dropBase] = ["list", "sent", "more", "upload-status", "under-way", "named", "drop-base"].map(byId);
+const [list, sent, more, status, left, named, dropFound, dropBase] =
+  ["list", "sent", "more", "upload-status", "under-way", "named", "drop-found", "drop-base"].map(byId);
 const rows = new Map();
 const waiting = [];
 let watching = 0;
@@ -56,6 +57,8 @@ function empty() {
   else if (list.childElementCount > 1) list.querySelector("li.note")?.remove();
   dropBase.hidden = !rows.size;
   named.hidden = !named.value && rows.size < MANY;
+  dropFound.hidden = !named.value || !rows.size;
+  dropFound.textContent = say("dropFound", rows.size);
 }
 
 /** Upload files, a few at a time, each with a row in the list. */
@@ -238,6 +241,23 @@ function controls({ documentId, filename, status: state }, running) {
   return state === "failed" ? [control("retry", () => act("/retry", "POST")), remove] : [remove];
 }
 
+/** Delete the documents that the search by name lists; their attachments go with them. */
+async function forgetFound() {
+  const found = [...rows.keys()];
+  if (!await sure(say("sure", say("foundDocuments", found.length)))) return;
+  try {
+    for (const documentId of found) {
+      await retried(() => send(`documents/${documentId}`, { method: "DELETE" })).catch((error) => {
+        if (error.status !== 404) throw error;
+      });
+    }
+  } catch (error) {
+    tell(status, error.message, true);
+  }
+  await show();
+  await bases.refresh().catch(() => {});
+}
+
 async function forgetBase() {
   const name = bases.chosen();
   if (!await sure(say("sure", name))) return;
@@ -250,6 +270,7 @@ async function forgetBase() {
 }
 
 more.addEventListener("click", page);
+dropFound.addEventListener("click", forgetFound);
 dropBase.addEventListener("click", forgetBase);
 byId("files").addEventListener("change", ({ target }) => { const files = [...target.files]; target.value = ""; add(files); });
 byId("choose-folder").addEventListener("click", () => byId("folder").click());

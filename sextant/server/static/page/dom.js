@@ -62,13 +62,22 @@ export function sure(text) {
 }
 
 /** Ask for a name; null if the user cancels. @returns {Promise<string | null>} */
-export async function named() {
-  byId("naming-name").value = "";
+export async function named(label, action, before = "") {
+  byId("naming-label").textContent = label;
+  byId("naming-done").textContent = action;
+  byId("naming-name").value = before;
   return (await agreed(byId("naming"))) ? byId("naming-name").value.trim() || null : null;
 }
 
 // Not a submit button, since Enter presses the first submit button.
 byId("naming-cancel").addEventListener("click", () => byId("naming").close());
+
+/** Save content as a file. */
+export function save(name, content) {
+  const url = URL.createObjectURL(content);
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
 
 function agreed(dialog) {
   dialog.returnValue = "no";

@@ -3,7 +3,7 @@
 import { get, send } from "./api.js";
 import * as bases from "./bases.js";
 import * as conversation from "./conversation.js";
-import { byId, element, tell } from "./dom.js";
+import { byId, element, save, tell } from "./dom.js";
 import { drawn } from "./text.js";
 import { coverage, facts, say } from "./words.js";
 
@@ -128,12 +128,10 @@ async function go(back) {
 }
 
 /** Save the uploaded file; a plain link would lack the user's key. */
-async function save() {
+async function download() {
   const { documentId, filename } = open.document;
   try {
-    const url = URL.createObjectURL(await (await send(`documents/${documentId}/file`)).blob());
-    element("a", { href: url, download: filename }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    save(filename, await (await send(`documents/${documentId}/file`)).blob());
   } catch (error) {
     tell(status, error.message, true);
   }
@@ -141,7 +139,7 @@ async function save() {
 
 earlier.addEventListener("click", () => go(true));
 later.addEventListener("click", () => go(false));
-byId("original").addEventListener("click", save);
+byId("original").addEventListener("click", download);
 byId("ask-of").addEventListener("click", () => {
   conversation.askOnlyOf(open.document);
   location.hash = byId("to-ask").hash;

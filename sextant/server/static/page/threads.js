@@ -1,8 +1,9 @@
-// The stored conversations: list, open, delete.
+// The stored conversations: list, open, rename, save, delete.
 
 import { ended, get, send } from "./api.js";
 import { forget as forgetQuestion, leftIn, underWay } from "./asked.js";
-import { button, byId, element, sure, tell } from "./dom.js";
+import { button, byId, element, named, save, sure, tell } from "./dom.js";
+import { placeOf } from "./passage.js";
 import { say } from "./words.js";
 
 const list = byId("threads");
@@ -46,11 +47,38 @@ function item({ threadId, title, updatedAt }) {
   const name = title || threadId;
   const row = element("li", { className: "thread" }, [
     element("a", { href: `#ask/${encodeURIComponent(threadId)}`, textContent: name, title: new Date(updatedAt).toLocaleString(document.documentElement.lang) }),
+    button("✎", () => rename(threadId, name), { label: `${say("rename")}: ${name}`, className: "here" }),
+    button("↓", () => download(threadId, name), { label: `${say("download")}: ${name}`, className: "here" }),
     button("×", () => forget(threadId, name), { label: `${say("forget")}: ${name}` }),
   ]);
   row.dataset.name = threadId;
   return row;
 }
+
+async function rename(threadId, before) {
+  const title = await named(say("title"), say("rename"), before);
+  if (!title) return;
+  try {
+    await send(addressOf(threadId), { method: "PATCH", body: JSON.stringify({ title: title.slice(0, 160) }), headers: { "Content-Type": "application/json" } });
+    await show(open);
+  } catch (error) {
+    tell(byId("status"), error.message, true);
+  }
+}
+
+/** Save a conversation as Markdown, with the sources of its answers. */
+async function download(threadId, title) {
+  try {
+    const { turns } = await get(addressOf(threadId));
+    const parts = turns.map(({ role, text, sources }) => (role === "user" ? `## ${text}`
+      : [text, "", ...sources.map((source) => `- [${source.label || source.marker}] ${placeOf(source)}`)].join("\n")));
+    save(`${title}.md`, new Blob([[`# ${title}`, ...parts].join("\n\n")], { type: "text/markdown" }));
+  } catch (error) {
+    tell(byId("status"), error.message, true);
+  }
+}
+
+const addressOf = (threadId) => `api/threads/${encodeURIComponent(threadId)}`;
 
 async function forget(threadId, title) {
   if (!await sure(say("sureThread", title))) return;
@@ -58,7 +86,7 @@ async function forget(threadId, title) {
   if (left?.place) await ended(left.place); // otherwise its answer would recreate the conversation
   forgetQuestion(threadId);
   try {
-    await send(`api/threads/${encodeURIComponent(threadId)}`, { method: "DELETE" });
+    await send(addressOf(threadId), { method: "DELETE" });
   } catch (error) {
     if (error.status !== 404) return tell(byId("status"), error.message, true); // it has no answer, so the server does not know it
   }

@@ -38,6 +38,11 @@ update conversations set busy_until = null, updated_at = now()
 where key = %(key)s and busy_until = %(busy_until)s
 returning key;
 
+-- name: rename
+-- Give a conversation another title; no row if there is none.
+update conversations set title = %(title)s where key = %(key)s
+returning key;
+
 -- name: stale
 -- Conversations without a turn for a long time.
 select k.thread_id from checkpoints k left join conversations c on c.key = k.thread_id

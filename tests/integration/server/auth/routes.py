@@ -114,6 +114,10 @@ def text(ids: Ids) -> dict[str, Any]:
     return {"json": {"text": "The office has a door.", "title": "door", "graphId": ids.graph}}
 
 
+def title(_: Ids) -> dict[str, Any]:
+    return {"json": {"title": "Doors"}}
+
+
 def lines(_: Ids) -> dict[str, Any]:
     return {"headers": LINES, "content": b'{"type": "entity", "name": "door"}\n'}
 
@@ -123,6 +127,7 @@ TABLE = (
     Row("POST", "/api/query/resume", READ, 404, 404, decision),  # nothing stopped there
     Row("GET", "/api/threads", READ, 200, 200),
     Row("GET", "/api/threads/{threadId:path}", READ, 200, 404),
+    Row("PATCH", "/api/threads/{threadId:path}", READ, 204, 404, title),
     Row("DELETE", "/api/threads/{threadId:path}", READ, 204, 404, ends=True),
     Row("GET", "/api/query/{runId}/events", READ, 200, 404),
     Row("DELETE", "/api/query/{runId}", READ, 204, 404),

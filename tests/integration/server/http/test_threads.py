@@ -45,7 +45,14 @@ async def test_a_conversation_is_begun_read_and_forgotten(
     newest = (await listed(client))["threads"][0]
     assert (newest["threadId"], newest["title"]) == (thread, question)
     assert newest["createdAt"] < newest["updatedAt"]
+    renamed = await client.patch(f"/api/threads/{thread}", json={"title": " 所有权 \n 规则 "})
+    assert renamed.status_code == 204
+    assert (await listed(client))["threads"][0]["title"] == "所有权 规则"
+    empty = await client.patch(f"/api/threads/{thread}", json={"title": " "})
+    assert (empty.status_code, empty.json()["field"]) == (422, "title")
     assert (await client.delete(f"/api/threads/{thread}")).status_code == 204
+    gone = await client.patch(f"/api/threads/{thread}", json={"title": "gone"})
+    assert (gone.status_code, gone.json()["code"]) == (404, "conversation_not_found")
     for method in ("GET", "DELETE"):
         gone = await client.request(method, f"/api/threads/{thread}")
         assert (gone.status_code, gone.json()["code"]) == (404, "conversation_not_found")
