@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
 from html import escape, unescape
 from io import BytesIO
@@ -26,7 +27,7 @@ from sextant.domain.documents import Coverage
 from sextant.domain.errors import FileTypeUnknown
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table, texts_of
-from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.detect import OLE, FileType
 from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.limits import DAMAGED
 from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
@@ -40,13 +41,16 @@ _LEAST_MISSING = 40  # letters and digits
 _LOST = 0.5  # of the words of a part
 _NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
 _WORD = re.compile(r"[^\W_]{2,}")
-_WRITTEN = re.compile(
-    r"word/(?:document\d*|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml|ppt/(?:slides|notesSlides)/[^/]+\.xml"
+# Parts of packages, as `fnmatch` has them.
+_WRITTEN = (
+    "word/document*.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml", "word/header*.xml",
+    "word/footer*.xml", "ppt/slides/*.xml", "ppt/notesSlides/*.xml",
+)  # fmt: skip
+_DRAWN = tuple(
+    f"{folder}/{kind}*.xml"
+    for folder in ("word", "ppt", "xl")
+    for kind in ("charts/chart", "diagrams/data")
 )
-_DRAWN = re.compile(r"(?:word|ppt|xl)/(?:charts/chart|diagrams/data)[^/]*\.xml")
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-_STRINGS = re.compile(r"xl/sharedStrings\.xml", re.IGNORECASE)
-_ODF_CONTENT = re.compile(r"content\.xml")
 # Not the document's text: what is there for older programs, how ideographs are read, comments, what was deleted.
 _ASIDES = (
     "{*}Fallback",
@@ -60,7 +64,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _XML_ASIDE = re.compile(
     r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|\]\]>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", re.DOTALL
 )
-_CHAPTER = re.compile(r".*\.(?:xhtml|html?|xml)")
+_CHAPTERS = ("*.xhtml", "*.html", "*.htm", "*.xml")
 _CONTENTS_PAGE = re.compile(
     r"<nav\b|<ncx\b|<container\b|<encryption\b|<package\b|<(?:\w+:)?rights\b"
 )
@@ -196,8 +200,10 @@ def _recount(content: bytes, file_type: FileType) -> list[_SourcePart] | None:
 
 
 def _office(content: bytes) -> Iterator[_SourcePart]:
-    for name, root in _xml_parts(content, _WRITTEN, _DRAWN):
-        if _DRAWN.match(name):  # each series of a chart names its categories again
+    for name, root in _xml_parts(content, *_WRITTEN, *_DRAWN):
+        if any(
+            fnmatchcase(name, drawn) for drawn in _DRAWN
+        ):  # each series of a chart names its categories again
             texts = (one.text or "" for one in root.iter("{*}t", "{*}v"))
             words = dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))
             yield _SourcePart(name, " ".join(words))
@@ -206,8 +212,12 @@ def _office(content: bytes) -> Iterator[_SourcePart]:
 
 
 def _xlsx(content: bytes) -> Iterator[_SourcePart]:
-    shared = [_runs(one) for _, root in _xml_parts(content, _STRINGS) for one in root.iter("{*}si")]
-    for name, root in _xml_parts(content, _SHEET):
+    shared = [
+        _runs(one)
+        for _, root in _xml_parts(content, "xl/[sS]haredStrings.xml")
+        for one in root.iter("{*}si")
+    ]
+    for name, root in _xml_parts(content, "xl/worksheets/*.xml"):
         words, numbers = list[str](), 0
         for cell in root.iter("{*}c"):
             kind, value = cell.get("t", "n"), cell.findtext("{*}v") or ""
@@ -223,36 +233,38 @@ def _xlsx(content: bytes) -> Iterator[_SourcePart]:
 
 
 def _json(content: bytes) -> str:
-    text = decode(content).text
+    """Return the names of members that hold something, each once, and all texts."""
+    text, names, found = decode(content).text, dict[str, None](), list[str]()
+
+    def keep(members: list[tuple[str, Any]]) -> bool:
+        for name, value in members:
+            names.update({name: None} if value or value == 0 else {})
+            found.extend(
+                one
+                for one in (value if isinstance(value, list) else [value])
+                if isinstance(one, str)
+            )
+        return bool(members)
+
+    read = partial(json.loads, parse_int=str, parse_float=str, object_pairs_hook=keep)
     try:
-        values = [json.loads(text, parse_int=str, parse_float=str)]
+        read(text)
     except ValueError:
-        lines = [line for line in text.split("\n") if line.strip()]
-        values = [json.loads(line, parse_int=str, parse_float=str) for line in lines]
-    names, found, todo = dict[str, None](), list[str](), values
-    while todo:
-        value: Any = todo.pop()
-        if isinstance(value, dict):
-            filled = {str(name): one for name, one in value.items() if one or one == 0}
-            names.update(dict.fromkeys(filled))
-            todo.extend(filled.values())
-        elif isinstance(value, list):
-            todo.extend(value)
-        elif isinstance(value, str):
-            found.append(value)
+        for line in filter(str.strip, text.split("\n")):
+            read(line)
     return " ".join([*names, *found])
 
 
 def _odf(content: bytes) -> Iterator[_SourcePart]:
     packed = content.startswith(b"PK")
-    documents = _xml_parts(content, _ODF_CONTENT) if packed else [("", _read_part(content))]
+    documents = _xml_parts(content, "content.xml") if packed else [("", _read_part(content))]
     for _, root in documents:
         for body in root.iterchildren("{*}body"):
             yield _SourcePart("", " ".join(body.itertext()))
 
 
 def _epub(content: bytes) -> Iterator[_SourcePart]:
-    for name, chapter in _parts(content, _CHAPTER):
+    for name, chapter in _parts(content, *_CHAPTERS):
         with suppress(FileTypeUnknown):
             page = decode(chapter).text
             is_page = "<html" in page or not name.endswith(".xml")
@@ -275,16 +287,13 @@ def _ipynb(content: bytes) -> Iterator[_SourcePart]:
         yield _SourcePart(f"cell {number}", _marked_text(text) if is_marked else text)
 
 
-def _eml(content: bytes) -> Iterator[_SourcePart]:
-    from sextant.ingestion.parsing.formats.eml import parse_mime  # few files are mail
-
-    yield from _message(parse_mime(content))
-
-
-def _msg(content: bytes) -> Iterator[_SourcePart]:
+def _mail(content: bytes) -> Iterator[_SourcePart]:
+    # Few files are mail.
+    from sextant.ingestion.parsing.formats.eml import parse_mime
     from sextant.ingestion.parsing.formats.msg import parse_tree
 
-    yield from _message(parse_tree(content))
+    is_of_outlook = content.startswith(OLE)
+    yield from _message((parse_tree if is_of_outlook else parse_mime)(content))
 
 
 def _message(part: Message) -> Iterator[_SourcePart]:
@@ -317,17 +326,17 @@ def _html_text(text: str) -> str:
     return tree.body.text(separator=" ") if tree.body else ""
 
 
-def _parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+def _parts(content: bytes, *patterns: str) -> Iterator[tuple[str, bytes]]:
     """Yield the parts of a package whose names match."""
     with zipfile.ZipFile(BytesIO(content)) as package:
         for entry in package.namelist():
             name = posixpath.normpath(entry.replace("\\", "/").lstrip("/"))
-            if any(pattern.fullmatch(name) for pattern in patterns):
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
                 with suppress(*DAMAGED):
                     yield name, package.read(entry)
 
 
-def _xml_parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, Any]]:
+def _xml_parts(content: bytes, *patterns: str) -> Iterator[tuple[str, Any]]:
     """Yield the root elements of such parts."""
     for name, part in _parts(content, *patterns):
         if (root := _read_part(part)) is not None:
@@ -353,20 +362,14 @@ def _runs(element: Any) -> str:  # noqa: ANN401 - of lxml
 
 _READERS: Mapping[FileType, Callable[[bytes], str | Iterator[_SourcePart]]] = {
     FileType.HTML: lambda content: _html_text(decode(content, charset_of_page(content)).text),
-    FileType.TXT: lambda content: decode(content).text,
-    FileType.CSV: lambda content: decode(content).text,
+    **dict.fromkeys((FileType.TXT, FileType.CSV), lambda content: decode(content).text),
     FileType.MARKDOWN: lambda content: _marked_text(decode(content).text),
     FileType.JSON: _json,
     FileType.XML: _xml,
-    FileType.DOCX: _office,
-    FileType.PPTX: _office,
+    **dict.fromkeys((FileType.DOCX, FileType.PPTX), _office),
     FileType.XLSX: _xlsx,
-    FileType.EML: _eml,
-    FileType.MHTML: _eml,
-    FileType.MSG: _msg,
-    FileType.ODT: _odf,
-    FileType.ODS: _odf,
-    FileType.ODP: _odf,
+    **dict.fromkeys((FileType.EML, FileType.MHTML, FileType.MSG), _mail),
+    **dict.fromkeys((FileType.ODT, FileType.ODS, FileType.ODP), _odf),
     FileType.EPUB: _epub,
     FileType.IPYNB: _ipynb,
 }

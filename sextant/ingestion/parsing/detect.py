@@ -105,7 +105,7 @@ _OFFICE_PARTS = {
 _PACKAGES = {
     _FORMATS[one][0]: one for one in (FileType.EPUB, FileType.ODT, FileType.ODS, FileType.ODP)
 } | {f"{_OPEN_DOCUMENT}.graphics": FileType.ODP}
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Streams at the root of an OLE container ([MS-CFB]), and whose they are.
 _STREAMS = {
     "encryptedpackage": None,
@@ -124,7 +124,6 @@ _XML = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s|!--|[\w:.-]+[\s/>])")
 _FLAT = re.compile(
     r"<office:document\s[^>]*office:mimetype=\"(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation|graphics))"
 )
-_NOTEBOOK = re.compile(r"\s*\{.*\"(?:nbformat|cells)\"\s*:", re.DOTALL)
 ENVELOPE = r"From (?=[^\r\n]*\b\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\r\n]*\r?\n"
 """The line before each message of a mailbox, with a day as in "Fri May  1 09:00" (RFC 4155)."""
 _HEADER = re.compile(rf"(?:{ENVELOPE})?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
@@ -173,7 +172,7 @@ def detect(content: bytes, filename: str) -> FileType:
         return FileType.PDF
     if content.startswith(b"PK\x03\x04"):
         return _container_type(content, filename)
-    if content.startswith(_OLE):
+    if content.startswith(OLE):
         return _ole_type(content, filename)
     # The signatures of BMP and GIF are letters, with which a text could begin as well.
     is_image = (is_picture(content) or is_scan(content)) and is_binary(
@@ -288,8 +287,10 @@ def _marked_type(text: str, named: FileType | None) -> FileType | None:
         return _PACKAGES[flat[1]]
     if (text.lstrip().startswith("<?xml") or named is FileType.XML) and _XML.match(text):
         return FileType.XML
-    if named in {FileType.IPYNB, FileType.JSON} and _NOTEBOOK.match(text):
-        return FileType.IPYNB if '"nbformat"' in text or named is FileType.IPYNB else None
+    if named in {FileType.IPYNB, FileType.JSON} and text.lstrip().startswith("{"):
+        keys = "".join(text.split())
+        is_notebook = '"nbformat":' in keys or ('"cells":' in keys and named is FileType.IPYNB)
+        return FileType.IPYNB if is_notebook else None
     header = _HEADER.match(text.lstrip("\ufeff\r\n").replace("\r\n", "\n"))
     if header is None or not _MAIL_HEADER.search(header[0]):
         return None

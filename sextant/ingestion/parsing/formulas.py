@@ -18,7 +18,7 @@ _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _RELATION = re.compile(r"\s*([=≠≈≡≤≥<>∈⊂⊆→⇒⇔∝≅±×÷]|:=)\s*")
 _ONE = re.compile(r"-?(?:[\d.,]+|\w|∞)['′!%]*")
 _INDEX = re.compile(r"[\^_/](?:[\w.,∞'′!%]+|\(.*\))$")  # or a denominator
-_OPERATOR = re.compile(r"[-+/\s=<>±×]")
+_OPERATORS = frozenset("-+/=<>±× ")
 _MAX_DEPTH = 100
 _STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
 _GLUE = re.compile(r"[\w)\]}!%′']")
@@ -68,7 +68,7 @@ def _function(name: str, of: str) -> str:
     """Return `log(x)`, `sin x` or `cos(a/b)`."""
     if _is_grouped(of):
         return f"{name}{of}"
-    return f"{name}({of})" if _OPERATOR.search(of) else f"{name} {of}"
+    return f"{name}({of})" if _OPERATORS.intersection(of) else f"{name} {of}"
 
 
 def _accent(base: str, sign: str) -> str:

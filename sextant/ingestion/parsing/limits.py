@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -104,12 +103,12 @@ class CellBudget:
 
 _PIECE = 64 * 1024  # bytes inflated at a time
 _ENCRYPTED_FLAG = 0x1  # bit 0 of an entry's flags (APPNOTE.TXT, 4.4.4)
-_XML_PART = re.compile(r"\.(?:xml|rels|vml)$", re.IGNORECASE)
-_ARCHIVE_PART = re.compile(
-    r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.IGNORECASE
-)
+_XML_PARTS = (".xml", ".rels", ".vml")
+_ARCHIVES = (
+    ".zip", ".jar", ".7z", ".rar", ".gz", ".tgz", ".bz2", ".xz", ".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm",
+)  # fmt: skip
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
-_EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.IGNORECASE)
+_EMBEDDED = ("word/embeddings/", "ppt/embeddings/", "xl/embeddings/")
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 """What reading an entry of a container raises where its bytes are damaged."""
 _UNREADABLE = {
@@ -170,7 +169,8 @@ def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits, *, is_of
                 "The file is protected by a password.",
                 next_step="Remove the password in its program and try again.",
             )
-        if _ARCHIVE_PART.search(entry.filename) and not _EMBEDDED.match(entry.filename):
+        name = entry.filename.lower()
+        if name.endswith(_ARCHIVES) and not name.startswith(_EMBEDDED):
             raise FileUnsafe(
                 f"The file holds another archive ({entry.filename}).",
                 next_step="Take the inner file out and ingest it by itself.",
@@ -187,7 +187,7 @@ def _inflate(
     is_office: bool,
 ) -> int:
     """Inflate one entry piece by piece and return its true size, stopping past any limit."""
-    is_xml = _XML_PART.search(entry.filename) is not None
+    is_xml = entry.filename.lower().endswith(_XML_PARTS)
     size = 0
     prolog = _Prolog(entry.filename, is_office=is_office) if is_xml else None
     # What is damaged costs that entry alone; its parser finds it missing.

@@ -9,27 +9,26 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, texts_of, with_texts
 from sextant.ingestion.parsing.raised import begins_shifted
-from sextant.tables.cells.values import ValueKind, read_value
 
 _HAN = "[一二三四五六七八九十百零〇\\d]{1,6}"
 # In the order in which documents nest them; decimals come last and nest by their depth.
 _KINDS = (
-    re.compile(rf"第\s*{_HAN}\s*(?:[编篇卷]|部分)|(?:Part|PART)\s+(?:[IVX]+|\d+)\b"),
-    re.compile(
-        rf"第\s*{_HAN}\s*章|(?:Chapter|CHAPTER)\s+(?:[IVX]+|\d+)\b|附[录件]\s*[A-Z一二三四五六七八九十\d]?(?=\W|$)|(?:Appendix|APPENDIX)\s+[A-Z\d]\b"
-    ),
-    re.compile(rf"第\s*{_HAN}\s*节|(?:Section|SECTION)\s+\d+\b"),
-    re.compile(rf"第\s*{_HAN}\s*条|(?:Article|ARTICLE)\s+(?:[IVX]+|\d+)\b"),
-    re.compile(r"[一二三四五六七八九十]{1,3}\s*、"),
-    re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]"),
+    rf"第\s*{_HAN}\s*(?:[编篇卷]|部分)|(?:Part|PART)\s+(?:[IVX]+|\d+)\b",
+    rf"第\s*{_HAN}\s*章|(?:Chapter|CHAPTER)\s+(?:[IVX]+|\d+)\b"
+    r"|附[录件]\s*[A-Z一二三四五六七八九十\d]?(?=\W|$)|(?:Appendix|APPENDIX)\s+[A-Z\d]\b",
+    rf"第\s*{_HAN}\s*节|(?:Section|SECTION)\s+\d+\b",
+    rf"第\s*{_HAN}\s*条|(?:Article|ARTICLE)\s+(?:[IVX]+|\d+)\b",
+    r"[一二三四五六七八九十]{1,3}\s*、",
+    r"[（(][一二三四五六七八九十]{1,3}[）)]",
 )
+_NUMBERED = re.compile("|".join(f"({kind})" for kind in _KINDS))
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})(?:[.、．]\s*|\s+)(?=[^\W\d_a-z])")
 _ROMAN = re.compile(r"(?=[IVXL])(X{0,3}(?:L?X{0,3})(?:IX|IV|V?I{0,3}))[.)、．]\s+(?=\S)")
 _ROMAN_RANK = 4  # as 一、
@@ -55,9 +54,8 @@ def number_rank(line: str, *, with_roman: bool = False) -> int | None:
     line = line.strip()
     if with_roman and _ROMAN.match(line):
         return _ROMAN_RANK
-    for rank, pattern in enumerate(_KINDS):
-        if pattern.match(line):
-            return rank
+    if (numbered := _NUMBERED.match(line)) and numbered.lastindex:
+        return numbered.lastindex - 1
     decimal = _DECIMAL.match(line)
     return len(_KINDS) + decimal[1].count(".") + 1 if decimal else None
 
@@ -82,23 +80,13 @@ def could_be_heading(line: str) -> bool:
     )
 
 
-def join_figure(blocks: Sequence[Block]) -> Paragraph | None:
-    """Return one line of a figure and what it counts, as boxes of key figures are; None for anything else."""
-    lines = [block for block in blocks if type(block) is Paragraph]
-    are_values = [read_value(line.text).kind is ValueKind.NUMBER for line in lines]
-    if not (len(lines) == len(blocks) == 2 and sum(are_values) == 1):
-        return None
-    is_label = could_be_heading(lines[are_values.index(False)].text)
-    return replace(lines[0], text=" ".join(line.text for line in lines)) if is_label else None
-
-
-_MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
+_MONOSPACED = ("mono", "courier", "consol", "menlo", "typewriter", "cmtt", "fixed")
 
 
 @cache
 def is_monospaced(font: str) -> bool:
     """Return whether the letters of a font, by its name, are all as wide, as those of code are."""
-    return _MONO_NAME.search(font) is not None
+    return any(name in font.lower() for name in _MONOSPACED)
 
 
 def width(text: str) -> int:
@@ -252,11 +240,10 @@ _HYPHENATED = re.compile(
 # A noncharacter: stands for the hyphen of a divided word until all compounds of the document are known.
 _DIVIDED = "\ufdd5"
 _DIVIDED_WORD = re.compile(rf"(?:[^\W\d_]+-)*[^\W\d_]*{_DIVIDED}[^\W\d_]*(?:-[^\W\d_]+)*")
-_COMPOUND, _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+"), re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
-_DIGIT, _FIGURES = re.compile(r"\d"), re.compile(r"\d+")
+_FIGURES = re.compile(r"\d+")
 _RECORD_FIGURES = 4  # in the first word, which tells a record by itself: 10:00:01, 2026-03-01
-_HYPHEN = re.compile(r"\w[-\u2010]$")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
@@ -299,10 +286,10 @@ def close_divided(blocks: Sequence[Block]) -> list[Block]:
     if not any(_DIVIDED in text for text in texts):
         return [*blocks]
     known = {
-        word.lower()
+        part.lower()
         for text in texts
-        for pattern in (_COMPOUND, _LETTERS)
-        for word in pattern.findall(_DIVIDED_WORD.sub("", text))
+        for word in _WORD.findall(_DIVIDED_WORD.sub("", text))
+        for part in (word, *word.split("-"))
     }
 
     def close(word: re.Match[str]) -> str:
@@ -327,7 +314,7 @@ def with_fields(lines: Iterable[str]) -> str:
 
 def ends_in_hyphen(line: str) -> bool:
     """Return whether a line breaks off inside a word or a code like MC-200."""
-    return _HYPHEN.search(line[-2:]) is not None
+    return line.endswith(("-", "\u2010")) and (line[-2:-1].isalnum() or line[-2:-1] == "_")
 
 
 def starts_item(line: str) -> bool:
@@ -349,7 +336,7 @@ def ends_sentence(line: str) -> bool:
 def begin_alike(line: str, other: str) -> bool:
     """Return whether two lines begin alike but for their figures, as records do: with a time, or "Entry 17"."""
     heads = [one.split(maxsplit=2)[:2] for one in (line, other)]
-    if all(head and len(_DIGIT.findall(head[0])) >= _RECORD_FIGURES for head in heads):
+    if all(head and sum(map(str.isdigit, head[0])) >= _RECORD_FIGURES for head in heads):
         heads = [head[:1] for head in heads]
     forms = {_FIGURES.sub("0", " ".join(head)) for head in heads}
     return len(forms) == 1 and "0" in forms.pop()

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,9 +18,6 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
-# Places for a whole number, if it has any, above and below the stroke; below it may be a number.
-_FRACTION = re.compile(r"(?:([0#?])[^0#?/]+)?[0#?]+ ?/ ?([0#?]+|\d+)")
-_ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _COMPARES: dict[str, Callable[[Decimal, Decimal], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -115,7 +111,7 @@ def _tokens(code: str) -> Iterator[_FormatToken]:
             case "bracket" if text.startswith("$"):  # a currency: `$€-407`, `$€-de-DE`
                 yield _FormatToken("literal", text[1:].partition("-")[0])
             case "bracket":  # `h` counts hours beyond a day, the rest shows nothing
-                is_elapsed = _ELAPSED.fullmatch(text)
+                is_elapsed = {*text.lower()} in ({"h"}, {"m"}, {"s"})
                 yield _FormatToken("elapsed" if is_elapsed else "bracket", text.lower())
             case "other":
                 yield _FormatToken({";": "end", "@": "text"}.get(text, "sign"), text)
@@ -171,8 +167,8 @@ def _format_number(number: Decimal, section: _Section) -> str:
     sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
     if section.has("exponent"):
         return sign + _scientific(scaled, tokens)
-    if shown := _fraction(scaled, tokens):
-        return sign + shown
+    if _FormatToken("sign", "/") in tokens:  # 1 1/4 says no more than 1.25
+        return sign + _general(scaled)
     shown = _decimals(scaled, tokens)
     if scaled >= 1 and not any(map(str.isdigit, shown)):
         return sign + _general(scaled)  # a format that we do not read leaves no number out
@@ -228,46 +224,15 @@ def _run_behind(commas: Sequence[int], places: Sequence[int]) -> list[int]:
 
 
 def _scientific(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
+    """Return a number with its power of ten: 1.23E+04."""
     cut = next(at for at, token in enumerate(tokens) if token.kind == "exponent")
     point = min(_find_sign(tokens, "."), cut)
-    places, decimals, digits = (
-        sum(token.kind == "digit" for token in some)
-        for some in (tokens[:point], tokens[point:cut], tokens[cut:])
+    decimals, digits = (
+        sum(token.kind == "digit" for token in some) for some in (tokens[point:cut], tokens[cut:])
     )
-    places = max(places, 1)
-    # The power is a multiple of the places before the point: thousands for `##0.0E+0`.
-    power = number.adjusted() // places * places
-    mantissa = _shift(number, power, decimals)
-    if mantissa.adjusted() >= places:  # rounded up to one place more
-        power += places
-        mantissa = _shift(number, power, decimals)
-    sign = "-" if power < 0 else tokens[cut].text[1:].replace("-", "")
-    return f"{mantissa:f}E{sign}{str(abs(power)).zfill(digits)}"
-
-
-def _shift(number: Decimal, power: int, decimals: int) -> Decimal:
-    places = Decimal(1).scaleb(-decimals)
-    return number.scaleb(-power).quantize(places, ROUND_HALF_UP, _WIDE)
-
-
-def _fraction(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
-    """Return a whole number and a fraction (`# ?/?`, `# ?/4`); "" where the format is no such."""
-    written = "".join(t.text if t.kind in {"digit", "sign"} else "\0" for t in tokens)
-    found = _FRACTION.search(written)
-    if found is None:
-        return ""
-    whole = int(number) if found[1] else 0
-    rest = Fraction(number) - whole
-    if found[2].strip("0#?"):
-        below = int(found[2])
-        above = int(rest * below + Fraction(1, 2))
-    else:
-        near = rest.limit_denominator(max(10 ** len(found[2]) - 1, 1))
-        above, below = near.numerator, near.denominator
-    if found[1] and above == below:
-        whole, above = whole + 1, 0
-    shown = f"{above}/{below}" if above or not found[1] else ""
-    return " ".join(filter(None, (str(whole) if found[1] and (whole or not above) else "", shown)))
+    mantissa, _, power = f"{number:.{decimals}E}".partition("E")
+    sign = "-" if power.startswith("-") else tokens[cut].text[1:].replace("-", "")
+    return f"{mantissa}E{sign}{power[1:].zfill(digits)}"
 
 
 def _format_date(days: float, section: _Section) -> str:

@@ -40,7 +40,7 @@ _FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,
 _CLAUSE_END = re.compile(
     r"(?<![^\W\d_])(?!(?:[cdk]?m|in|ft|yd|mi|sec)\.$)[^\W\d_]{2,}[\"'”’)）]?[.,;:!?。，；：！？、][\"'”’]?$"
 )
-_STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
+_STOPS = ".,;:!?。，；：！？、"
 _COUNTED = re.compile(r"\s?(?:[^\W\d_]+|[%‰€$£])")
 _NUMBER = re.compile(r"\d[\d.,]*$")
 _LONGEST = 24  # characters; what is longer is a style and no mark
@@ -159,8 +159,7 @@ def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
     """Insert a note's label: before a final stop, and behind the unit of a number ("25 days [note 1]")."""
     if before.endswith("\n"):  # the note's own text, on a line below another
         return before + label, (" " if after[:1].isalnum() else "") + after
-    stops = _STOPS.search(before[-_BASE_CHARS:])
-    end = stops[0] if stops else ""
+    end = before[len(before.rstrip(_STOPS)) :]
     before = before.removesuffix(end).rstrip()
     base = before[-_BASE_CHARS:]
     number = _NUMBER.search(base)

@@ -242,9 +242,9 @@ def header_rows(
     if figures and is_of_words and all(_NUMBER.match(row[at]) for row in figures for at in filled):
         count += 1
     body, names = cells[count:], column_names(cells[:count])
-    named = list(filter(None, names))
-    twice = [at for at, name in enumerate(names) if name and named.count(name) > 1]
-    is_names = len(named) * 2 > len(columns) and all(
+    named = Counter(filter(None, names))
+    twice = [at for at, name in enumerate(names) if named[name] > 1]
+    is_names = named.total() * 2 > len(columns) and all(
         _NUMBER.match(row[at]) for row in body for at in twice if row[at]
     )
     return count if is_names and all(_has_names(row, body) for row in cells[:count]) else 0

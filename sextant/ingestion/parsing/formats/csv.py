@@ -24,9 +24,6 @@ _DELIMITERS = ",\t;|"
 _SNIFFED_ROWS = 100
 _SNIFFED_CHARS = 1_000_000
 _SEPARATOR = re.compile(r"sep=(.)[\r\n]+", re.IGNORECASE)  # as Excel writes it above the rows
-_TEXT_FORMULA = re.compile(
-    r'\A="(.*)"\Z'
-)  # ="00123": by which exports keep Excel from reading a number
 _open = partial(StringIO, newline="")  # gives lines with their ends, whichever they are
 _MOST_LINES = 200  # of one cell, where quotation marks are in disorder
 
@@ -52,9 +49,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     for number, row in enumerate(reader.rows(_open(text)), 1):
         if any(map(str.strip, row)):
             budget.spend(len(row))
-            rows[number] = (
-                [_TEXT_FORMULA.sub(r"\1", cell) for cell in row] if '="' in "".join(row) else row
-            )
+            # ="00123": by which exports keep Excel from reading a number
+            rows[number] = [
+                cell[2:-1] if cell.startswith('="') and cell[2:].endswith('"') else cell
+                for cell in row
+            ]
     blocks = list[Block]()
     if len(rows) > 1 and max(map(len, rows.values())) > 1:
         for block in sheet_blocks(rows, Merged()):

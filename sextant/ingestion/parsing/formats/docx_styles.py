@@ -89,8 +89,21 @@ _LEVEL_OF_KIND = {
     "篇": 1, "章": 1, "节": 2, "節": 2, "条": 2, "條": 2, "小": 2, "part": 1,
     "chapter": 1, "section": 2, "subsection": 3,
 }  # fmt: skip
-_NO_HEADING = re.compile(r"toc|contents|table|figure|index|目[录錄次]|[图圖表副]", re.IGNORECASE)
-_TITLE_STYLE = re.compile(r"(?:title|标题|標題|(?:文档|文件|公文)标题)$", re.IGNORECASE)
+_NO_HEADINGS = (
+    "toc",
+    "contents",
+    "table",
+    "figure",
+    "index",
+    "目录",
+    "目錄",
+    "目次",
+    "图",
+    "圖",
+    "表",
+    "副",
+)
+_TITLE_STYLES = frozenset(["title", "标题", "標題", "文档标题", "文件标题", "公文标题"])
 _CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.IGNORECASE)
 
 
@@ -106,7 +119,7 @@ class Style(Look):
     @property
     def is_title(self) -> bool:
         """Return whether it is of the document's own title."""
-        return _TITLE_STYLE.match(self.name) is not None
+        return self.name.lower() in _TITLE_STYLES
 
     @property
     def is_contents(self) -> bool:
@@ -174,7 +187,7 @@ class Styles:
 def heading_level(name: str) -> int | None:
     """Return the level that a style's name stands for; None if it is no heading's name."""
     found = _HEADING_STYLE.match(name)
-    if found is None or _NO_HEADING.search(name):
+    if found is None or any(word in name.lower() for word in _NO_HEADINGS):
         return None
     if kind := found["kind"] or found["part"]:
         return _LEVEL_OF_KIND[kind.lower()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -40,7 +39,6 @@ _DELETED = {qn("w:del"), qn("w:moveFrom")}
 _NOTE_REFERENCES = {qn(f"w:{kind}Reference") for kind in ("footnote", "endnote", "comment")}
 _OBJECTS = {qn("w:drawing"), qn("w:pict"), qn("w:object")}
 _FORMULAS = {qn("m:oMath"), qn("m:oMathPara")}
-_FORMULA_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)  # drawn from its code, without a result
 
 
 @dataclass(slots=True)
@@ -178,7 +176,7 @@ class TextReader:
             ended = self._fields.pop()
             if ended.form is not None:
                 self._add(_form_value(ended.form), line, address)
-            elif _FORMULA_FIELD.match(ended.code):
+            elif ended.code.upper().split()[:1] == ["EQ"]:  # drawn from its code, without a result
                 self._omissions.add_part("EQ formula")
 
     def _note(self, reference: Element, line: DocxParagraph) -> None:

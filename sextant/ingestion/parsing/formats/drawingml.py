@@ -19,7 +19,7 @@ from sextant.ingestion.parsing.formats.charts import read_chart
 from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn, read_number
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.images import LinkedText
-from sextant.ingestion.parsing.lines import could_be_heading, join_figure
+from sextant.ingestion.parsing.lines import could_be_heading
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -50,7 +50,7 @@ class PlacedShape:
 
 
 def order_shapes(shapes: Iterable[PlacedShape], *, are_headed: bool = False) -> list[Block]:
-    """Return the blocks of shapes in reading order; of columns that are compared, a figure and what it counts is one line.
+    """Return the blocks of shapes in reading order.
 
     Where such columns end the slide and `are_headed`, what heads each is a heading: nothing follows, which would come
     to stand below the last of these headings.
@@ -59,10 +59,6 @@ def order_shapes(shapes: Iterable[PlacedShape], *, are_headed: bool = False) -> 
         [[block for one in column for block in one.blocks] for column in group]
         for group in _split_columns(list(shapes))
     ]
-    for group in groups:
-        figures = [join_figure(column) for column in group]
-        if len(group) > 1 and all(figures):
-            group[:] = [[figure] for figure in figures if figure is not None]
     last = groups.pop() if are_headed and groups and len(groups[-1]) > 1 else []
     body = [block for group in groups for column in group for block in column]
     heads = list[Block]()

@@ -181,7 +181,7 @@ class _MailReader:
             return
         text = decode_part(payload, part.get_content_charset())
         if str(part.get_param("format", "")).lower() == "flowed":
-            text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
+            text = _unflow(text)
         if part.get_content_type() == "text/html":
             yield from fragment_blocks(text, self._limits, self.omissions)
             return
@@ -192,7 +192,7 @@ class _MailReader:
                 yield block
 
 
-def _unflow(text: str, *, without_space: bool) -> str:
+def _unflow(text: str) -> str:
     """Join the lines that end in a blank, which the sender broke to fit a screen (RFC 3676)."""
     lines, goes_on, depth = list[str](), False, 0
     for line in text.replace("\r\n", "\n").split("\n"):
@@ -200,12 +200,8 @@ def _unflow(text: str, *, without_space: bool) -> str:
         quoted = len(line) - len(words)
         words = words.removeprefix(" ")
         is_broken = words.endswith(" ") and words != "-- "
-        if is_broken and without_space:
-            words = words[:-1]
         if not (goes_on and quoted == depth):
             lines.append(f"{'>' * quoted} {words}" if quoted else words)
-        elif without_space:
-            lines[-1] += words
         else:
             lines[-1] = join_lines((lines[-1], words))
         goes_on, depth = is_broken, quoted

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sextant.domain.documents import HeadingSource
-from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
-from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
 from sextant.ingestion.parsing.formats.html_tables import Visibility
@@ -31,9 +28,6 @@ _SUBSET = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SHADOW_ROOT = re.compile(r"<template(?=\s[^<>]*\bshadowrootmode\b)", re.IGNORECASE)
-_FRAMESET = re.compile(r"</?(?:frameset|noframes)\b[^<>]*>", re.IGNORECASE)
-_FRAME = re.compile(r"<frame\b([^<>]*)>", re.IGNORECASE)
-_ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
 _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"")
@@ -63,7 +57,7 @@ def read_page(
         load: returns the file of a picture by its address; by default only pages with pictures in them have any.
         is_all: whether all of it is its main part, as the pages of a book are.
     """
-    tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1), load)
+    tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1))
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
@@ -82,51 +76,10 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
     return [prose.block for prose in reader.read(tree.body)] if tree.body else []
 
 
-def _parse_tree(markup: str, load: Load | None = None) -> LexborHTMLParser:
-    """Return the tree of a page as its reader sees it.
-
-    Frames whose page is written in them or saved with the page and the markup of components (declarative shadow
-    roots) are part of it; tables that only assistive programs are told of (WAI-ARIA) are tables.
-    """
+def _parse_tree(markup: str) -> LexborHTMLParser:
+    """Return the tree of a page, with the markup of its components (declarative shadow roots)."""
     # A parser that knows no shadow roots keeps what a template holds out of the tree.
-    tree = LexborHTMLParser(_SHADOW_ROOT.sub("<div", markup))
-    if tree.body is None and tree.css_first("frameset"):
-        tree = LexborHTMLParser(_FRAME.sub(r"<iframe\1></iframe>", _FRAMESET.sub("", markup)))
-    if frames := tree.css("iframe[srcdoc], iframe[src]"):
-        visibility, read = Visibility(tree), set[bytes]()
-        for frame in frames:
-            page = None if visibility.is_off(frame) else _page_in(frame, load, read)
-            if page:
-                frame.replace_with(page)
-    for grid in tree.css(":is([role=table], [role=grid], [role=treegrid]):not(table)"):
-        rows = (
-            "".join(
-                f"<th>{cell.inner_html}</th>"
-                if (cell.attributes["role"] or "").endswith("header")
-                else f"<td>{cell.inner_html}</td>"
-                for cell in row.css(_ARIA_CELLS)
-            )
-            for row in grid.css("[role=row]")
-        )
-        table = LexborHTMLParser(f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>")
-        if made := table.css_first("table"):
-            grid.replace_with(made)
-    return tree
-
-
-def _page_in(frame: LexborNode, load: Load | None, read: set[bytes]) -> LexborNode | None:
-    """Return the body of the page in a frame; None where the file does not hold it, or it is among those `read`."""
-    if markup := frame.attributes.get("srcdoc"):
-        return LexborHTMLParser(markup).body
-    address = (frame.attributes.get("src") or "").partition("#")[0]
-    saved = load(address) if load and address else None
-    if not saved or saved in read:
-        return None
-    read.add(saved)
-    with suppress(FileRejected):  # frames show pictures and other files, too
-        if detect(saved, "frame.html") is FileType.HTML:
-            return LexborHTMLParser(decode(saved, charset_of_page(saved)).text).body
-    return None
+    return LexborHTMLParser(_SHADOW_ROOT.sub("<div", markup))
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:

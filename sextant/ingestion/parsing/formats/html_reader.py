@@ -29,7 +29,7 @@ from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formulas import formulas_of
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import ends_sentence, join_figure
+from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.text.characters import ideographs
@@ -45,10 +45,9 @@ _MENUS = frozenset({"nav", "footer", "button"})
 _IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
-_NOTION_BOX = re.compile(r"checkbox checkbox-(on|off)")
+_NOTION_BOXES = {"checkbox checkbox-on": "☒ ", "checkbox checkbox-off": "☐ "}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _STYLED = frozenset({"span", "font", "small"})
-_RAISED = re.compile(r"vertical-align:super\b")
 _BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
 _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
 _DEEPEST = 3  # table within table
@@ -94,7 +93,6 @@ class Reader:
             Prose
         ] = []  # headings outside the main part, until something follows them
         self._zones = [not self._main]  # whether what is open stands in the main part
-        self._begun: list[int] = []  # how many blocks there were before each open element
         self._inline: list[str] = []
         self._alts: list[str] = []  # what pictures in what is open show
         self._linked = 0  # characters of links in what is open
@@ -167,7 +165,6 @@ class Reader:
         if tag in _BLOCKS:
             self._flush()
         self._zones.append(self._zone_of(node))
-        self._begun.append(len(self._found))
         self._bold += _is_bold(node)
         if tag == "br":
             self._break_line()
@@ -177,7 +174,7 @@ class Reader:
             self._inline.append("“")
         elif tag in _LISTS:
             self._add_term()
-            self._lists.append((tag, _before_first(node)))
+            self._lists.append((tag, _number(node.attributes.get("start"), 1) - 1))
         elif tag == "li" and self._lists:
             self._add_term()
             self._marker = self._next_marker(node)
@@ -204,19 +201,14 @@ class Reader:
 
     def _next_marker(self, item: LexborNode) -> str:
         kind, count = self._lists[-1]
-        value = _number(item.attributes.get("value"))
-        listed = item.parent.attributes if item.parent is not None else {}
-        step = -1 if "reversed" in listed else 1
-        count = count + step if value is None else value
+        count = _number(item.attributes.get("value"), count + 1)
         self._lists[-1] = (kind, count)
-        style = listed.get("type")
         if kind == "ol":
+            style = item.parent.attributes.get("type") if item.parent is not None else None
             return f"{format_number(count, style or '')}. "
-        is_task, names = (
-            "data-inline-task-id" in item.attributes,
-            item.attributes.get("class") or "",
-        )
-        return f"- {TICKS['checkbox']['checked' in names]} " if is_task else "- "
+        if "data-inline-task-id" in item.attributes:  # of Confluence
+            return f"- {TICKS['checkbox']['checked' in (item.attributes.get('class') or '')]} "
+        return "- "
 
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
@@ -244,11 +236,6 @@ class Reader:
                 self._lists.pop()
                 if not self._lists:
                     self._flush_list()
-            start = self._begun[-1]
-            # An element that holds only a figure and its label is one line, as boxes of key figures are.
-            if joined := join_figure([prose.block for prose in self._found[start:]]):
-                self._found[start:] = [Prose(joined)]
-        self._begun.pop()
         self._bold -= _is_bold(node)
         self._zones.pop()
 
@@ -357,24 +344,15 @@ def _style(node: LexborNode) -> str:
     return (node.attributes.get("style") or "").replace(" ", "").lower()
 
 
-def _before_first(listed: LexborNode) -> int:
-    """Return the number that a list would have before its first item; one counted down ends at 1."""
-    start = _number(listed.attributes.get("start"))
-    if "reversed" in listed.attributes:
-        items = sum(child.tag == "li" for child in listed.iter())
-        return (items if start is None else start) + 1
-    return 0 if start is None else start - 1
-
-
-def _number(value: str | None) -> int | None:
-    return int(value) if value and re.fullmatch(r"-?\d{1,7}", value) else None
+def _number(value: str | None, default: int) -> int:
+    return int(value) if value and re.fullmatch(r"-?\d{1,7}", value) else default
 
 
 def _mark(node: LexborNode) -> str:
     """Return what stands raised or lowered, or refers to a note, marked so; "" of any other element."""
     tag = node.tag
-    if tag == "div" and (box := _NOTION_BOX.fullmatch(node.attributes.get("class") or "")):
-        return f"{TICKS['checkbox'][box[1] == 'on']} "
+    if tag == "div" and (box := _NOTION_BOXES.get(node.attributes.get("class") or "")):
+        return box
     if tag == "rt":  # how the ideographs below it are read
         return f"({node.text().strip()})"
     if tag == "a":
@@ -384,7 +362,7 @@ def _mark(node: LexborNode) -> str:
     style = _style(node) if tag in _STYLED else ""
     if tag == "sub" or "vertical-align:sub" in style:
         return mark_lowered(node.text())
-    if tag != "sup" and not _RAISED.search(style):
+    if tag != "sup" and "vertical-align:super" not in style:
         return ""
     parent = node.parent
     link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)

@@ -5,8 +5,6 @@ Also here: the visibility of elements, code with its lines.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -35,8 +33,8 @@ _TEXT_INPUTS = frozenset({
 # Ticked and not, as forms of Word show them.
 TICKS = {"checkbox": ("☐", "☒"), "radio": ("○", "●")}
 _STRUCK = frozenset({"del", "s", "strike"})
-_NO_SIZE = re.compile(r"(?:^|;)font-size:0+(?:\.0*)?(?:[a-z]+|%)?(?:!important)?(?:;|$)")
-_SIZED = "[class], [id], [style*='font' i], font"
+# Classes of MediaWiki: the link at each heading by which a section is edited, links to the page in other languages.
+_WIKI_MENUS = frozenset({"mw-editsection", "interlanguage-link"})
 _OPENERS = ("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle")
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
 
@@ -53,9 +51,6 @@ class Visibility:
         }
         programs = sum(len(node.text()) for node in tree.css("body script, body style"))
         letters = len(tree.body.text()) - programs if tree.body else 0
-        # Beside lists of languages, the link at each heading by which a reader of a wiki edits the section.
-        menus = [*_find_translations(tree), *tree.css("span.mw-editsection")]
-        self._menus = {node.mem_id for node in menus if 2 * len(node.text()) <= letters}
         # Those may hold the whole page: what stands for scripts, and what a script shows when it has run.
         self._read = {
             node.mem_id
@@ -76,48 +71,24 @@ class Visibility:
             return not _is_opener(node)
         if tag == "dialog":
             return "open" not in attributes
-        is_menu = attributes.get("role") == "navigation" or node.mem_id in self._menus
-        return is_menu or self.is_off(node)
-
-    def is_off(self, node: LexborNode) -> bool:
-        """Return whether an element is invisible by its attributes, and nothing opens it."""
-        attributes = node.attributes
+        is_of_wiki = not _WIKI_MENUS.isdisjoint((attributes.get("class") or "").split())
+        if is_of_wiki or attributes.get("role") == "navigation":
+            return True
         style = (attributes.get("style") or "").replace(" ", "").lower()
         is_off = (
             "hidden" in attributes
             or attributes.get("aria-hidden") == "true"
             or "display:none" in style
             or "visibility:hidden" in style
-            or (_NO_SIZE.search(style) is not None and not _has_sized(node))
         )
-        if not is_off or node.mem_id in self._read:
-            return False
-        return not (
-            attributes.get("id") in self._opened
+        is_opened = (
+            node.mem_id in self._read
+            or attributes.get("id") in self._opened
             or attributes.get("role") == "tabpanel"
             or attributes.get("hidden") == "until-found"
-            or _follows_opener(node)
+            or (is_off and _follows_opener(node))
         )
-
-
-def _has_sized(node: LexborNode) -> bool:
-    """Return whether letters inside an element may have a size of their own."""
-    return any(inner.mem_id != node.mem_id for inner in node.css(_SIZED))
-
-
-def _find_translations(tree: LexborHTMLParser) -> list[LexborNode]:
-    """Return the lists that only link to the page in other languages."""
-    languages = defaultdict[int, list[str | None]](list)
-    for link in tree.css("li > a[hreflang]:only-child"):
-        item = link.parent
-        if item and item.parent and item.text().strip() == link.text().strip():
-            languages[item.parent.mem_id].append(link.attributes["hreflang"])
-    return [
-        one
-        for one in tree.css("ul, ol")
-        if 1 < len(found := languages[one.mem_id]) == len({*found})
-        and len(found) == sum(child.tag == "li" for child in one.iter())
-    ]
+        return is_off and not is_opened
 
 
 def _follows_opener(node: LexborNode) -> bool:
@@ -176,18 +147,13 @@ def options_out_of_sight(node: LexborNode) -> str:
 def _options(select: LexborNode) -> tuple[list[str], list[str]]:
     """Return the options of a list that are shown, and those that are not.
 
-    An open list shows all, with ticks; a closed one the chosen one or the first.
-
-    A first option without a value is a prompt.
+    An open list shows all, a closed one the chosen one or the first; a first option without a value is a prompt.
     """
     options = select.css("option")
     texts = [" ".join((one.text() or "").split()) for one in options]
-    chosen = [at for at, one in enumerate(options) if "selected" in one.attributes]
     if "multiple" in select.attributes or (select.attributes.get("size") or "1") != "1":
-        ticks = [
-            TICKS["checkbox"][at in chosen] + " " if chosen else "" for at in range(len(texts))
-        ]
-        return [tick + text for tick, text in zip(ticks, texts, strict=True)], []
+        return texts, []
+    chosen = [at for at, one in enumerate(options) if "selected" in one.attributes]
     asks = not chosen and bool(options) and options[0].attributes.get("value") == ""
     at = chosen[-1] if chosen else 0
     return [] if asks else texts[at : at + 1], [*texts[:at], *texts[at + 1 :]]
@@ -287,18 +253,7 @@ def read_table(
         header = _infer_header(rows, laid_out, cells)
     elif is_titled:
         header = 0
-    rows_read = [*laid_out[:header], *_with_groups(laid_out[header:])]
-    return Table(rows_read, header, repeated=repeated_cells(cells))
-
-
-def _with_groups(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """Yield rows, those whose bullet says that they belong to a row above with its name: "Area • Total"."""
-    group = ""
-    for label, *others in rows:
-        is_part = label.startswith("•")
-        yield [f"{group} {label}".strip() if is_part else label, *others]
-        if not is_part:
-            group = label if len(label) <= _LONG_CELL else ""
+    return Table(laid_out, header, repeated=repeated_cells(cells))
 
 
 def _infer_header(

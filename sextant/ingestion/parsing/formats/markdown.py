@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from html import escape, unescape
+from html import escape
 from itertools import pairwise
 from typing import cast
 
@@ -44,18 +44,12 @@ _TAGS = frozenset({
     "em", "font", "i", "img", "input", "ins", "kbd", "label", "li", "mark", "math", "ol", "p", "q", "rp", "rt", "ruby",
     "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "time", "tt", "u", "ul", "var", "wbr",
 })  # fmt: skip
-# A component of Vue or JSX: <Badge text="New" />.
-_COMPONENT = re.compile(r"<[A-Z]\w*(?=\s[^>]*=)[^>]*>")
-_SHOWN = re.compile(r"\s(?:text|title|label)=([\"'])(.*?)\1", re.DOTALL)
 # The id and classes behind a heading: "Install {#install .big}".
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]*\}[ \t]*\Z")
-# What opens a box of Docusaurus or Pandoc (":::tip Title", "::: {.tip}"), and of MkDocs ("/// tip | Title").
-_BOXES = {
-    ":": re.compile(
-        r"\{[^{}]*\}|(?P<kind>[\w-]+)(?:[ \t]*\[(?P<label>[^\]]*)\]|[ \t]+(?P<title>.*))?"
-    ),
-    "/": re.compile(r"(?P<kind>[\w-]+)(?:[ \t]*\|[ \t]*(?P<title>.*))?"),
-}
+# What opens a box of Docusaurus or Pandoc: ":::tip Title", "::: {.tip}".
+_BOX = re.compile(
+    r"\{[^{}]*\}|(?P<kind>[\w-]+)(?:[ \t]*\[(?P<label>[^\]]*)\]|[ \t]+(?P<title>.*))?"
+)
 _SOFT_BREAK = "\ufdd4"  # a noncharacter, for inner use
 _NEXT_FOOTNOTE = re.compile(rf"{_SOFT_BREAK}(?=\[\^[^\]\s]{{1,40}}\]:)")
 
@@ -131,16 +125,12 @@ def _markdown() -> MarkdownIt:
     written = MarkdownIt("commonmark", {"alerts": True}).enable(["table", "strikethrough"])
     written.use(admon_plugin).use(deflist_plugin)
     written.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_write_math)
-    for mark, opening in _BOXES.items():
-        written.use(
-            container_plugin,
-            name=f"box{mark}",
-            marker=mark,
-            validate=lambda params, _, opening=opening: (
-                opening.fullmatch(params.strip()) is not None
-            ),
-            render=_write_box,
-        )
+    written.use(
+        container_plugin,
+        name="box",
+        validate=lambda params, _: _BOX.fullmatch(params.strip()) is not None,
+        render=_write_box,
+    )
     written.add_render_rule("softbreak", lambda *_: _SOFT_BREAK)
     written.add_render_rule("html_inline", _write_tag)
     return written
@@ -152,36 +142,21 @@ def _write_math(formula: str, options: Mapping[str, bool]) -> str:
     return escape(f"{sign}{formula.strip()}{sign}")
 
 
-def _write_tag(
-    _: RendererProtocol,
-    tokens: Sequence[Token],
-    at: int,
-    __: Mapping[str, object],
-    components: MutableMapping[str, None],
-) -> str:
-    """Return a tag, of a component the words that it shows, and what only looks like one as text: <username> is none.
-
-    `components`: the names of those that were opened so far in the text.
-    """
+def _write_tag(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:
+    """Return a tag of HTML, and what only looks like one as text: <username> is none."""
     content = tokens[at].content
     tag = _TAG.match(content)
-    if content.startswith("<!") or (tag and tag[1].lower() in _TAGS):
-        return content
-    if tag and _COMPONENT.fullmatch(content):
-        components[tag[1]] = None
-        shown = _SHOWN.search(content)
-        return escape(unescape(shown[2])) if shown else ""
-    is_end = tag and content.startswith("</") and tag[1] in components
-    return "" if is_end else escape(content)
+    is_tag = content.startswith("<!") or (tag and tag[1].lower() in _TAGS)
+    return content if is_tag else escape(content)
 
 
 def _write_box(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:
     """Return the beginning of a box, with its title as a paragraph, or its end."""
-    box = _BOXES[tokens[at].markup[0]].fullmatch(tokens[at].info.strip())
+    box = _BOX.fullmatch(tokens[at].info.strip())
     if tokens[at].nesting < 0 or box is None:
         return "</div>\n"
     parts = box.groupdict(default="")
-    title = parts["title"] or parts.get("label") or parts["kind"].capitalize()
+    title = parts["title"] or parts["label"] or parts["kind"].capitalize()
     return f"<div>\n<p>{escape(title)}</p>\n" if title else "<div>\n"
 
 

@@ -143,12 +143,10 @@ class _Storage:
         return found
 
     def _inside(self, prefix: str) -> list[_Storage]:
-        names = {
-            path[len(self._path)]: None
-            for path in self._container.listdir(streams=True, storages=True)
-            if path[: len(self._path)] == self._path and len(path) > len(self._path)
-        }
-        found = sorted(name for name in names if name.startswith(prefix))
+        around = self._container.root
+        for name in self._path:
+            around = around.kids_dict[name.lower()]
+        found = sorted(one.name for one in around.kids if one.name.startswith(prefix))
         return [_Storage(self._container, [*self._path, name], self._encoding) for name in found]
 
     def _text(self, key: str) -> str:

@@ -140,7 +140,6 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if number // 10 % 10 == 1 else ending}"
 
 
-_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
 _HAN, _HAN_DIGITS = _counting("零一二三四五六七八九", "十百千"), _in_digits("〇一二三四五六七八九")
 _STYLES: Mapping[str, _Writing] = {
     "a": _letters_in_order,
@@ -151,9 +150,6 @@ _STYLES: Mapping[str, _Writing] = {
     **dict.fromkeys(("I", "upperRoman"), _roman),
     **dict.fromkeys(("1st", "ordinal"), _ordinal),
     "decimalZero": lambda number: f"{number:02}",
-    "numberInDash": lambda number: f"- {number} -",
-    "hex": lambda number: f"{number:X}",
-    "chicago": _repeating("*†‡§"),
     **dict.fromkeys(
         ("decimalEnclosedCircle", "decimalEnclosedCircleChinese"),
         _among("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"),
@@ -174,17 +170,4 @@ _STYLES: Mapping[str, _Writing] = {
     "taiwaneseDigital": _HAN_DIGITS,
     "japaneseDigitalTenThousand": _HAN_DIGITS,
     "decimalFullWidth": _in_digits("０１２３４５６７８９"),
-    "thaiNumbers": _in_digits("๐๑๒๓๔๕๖๗๘๙"),
-    "hindiNumbers": _in_digits("०१२३४५६७८९"),
-    "koreanDigital": _in_digits("영일이삼사오육칠팔구"),
-    "ganada": _repeating("가나다라마바사아자차카타파하"),
-    "chosung": _repeating("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
-    "aiueoFullWidth": _repeating(
-        "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
-    ),
-    "irohaFullWidth": _repeating(
-        "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセスン"
-    ),
-    "russianLower": _repeating(_RUSSIAN),
-    "russianUpper": _repeating(_RUSSIAN.upper()),
 }

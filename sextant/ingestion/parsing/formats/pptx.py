@@ -42,8 +42,6 @@ _NUMBERS = {
     "ea1Cht": "chineseCounting",
     "ea1JpnChsDb": "chineseCounting",
     "ea1JpnKor": "chineseCounting",
-    "hindiNum": "hindiNumbers",
-    "thaiNum": "thaiNumbers",
 }
 _AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "-{}-", "Plain": "{}"}
 

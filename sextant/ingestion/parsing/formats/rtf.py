@@ -51,10 +51,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 @dataclass(slots=True)
 class _CellDefinition:
-    """The right edge of a cell in twips, and whether it is merged with the one before it or above it."""
+    """The right edge of a cell in twips, and whether it is merged with the one above it."""
 
     edge: int
-    goes_on: bool = False
     goes_down: bool = False
 
 
@@ -280,24 +279,17 @@ class RtfReader(StoryWriter):
                 mine = [*takewhile(lambda line: line[0] >= depth, reversed(story.cell))]
                 del story.cell[len(story.cell) - len(mine) :]
                 story.cells[depth].append("\n".join(text for _, text in reversed(mine)))
-            case _:
-                self._define_row(word, number or 0)
-
-    def _define_row(self, word: str, number: int) -> None:
-        match word:
             case "trowd":
                 self._definitions, self._left, self._is_header = [], 0, False
                 self._next = _CellDefinition(0)
             case "trleft":
-                self._left = number
+                self._left = number or 0
             case "trhdr":
                 self._is_header = True
-            case "clmrg":
-                self._next.goes_on = True
             case "clvmrg":
                 self._next.goes_down = True
             case _:  # cellx
-                self._definitions.append(replace(self._next, edge=number))
+                self._definitions.append(replace(self._next, edge=number or 0))
                 self._next = _CellDefinition(0)
 
     def _end_row(self) -> None:
@@ -342,7 +334,7 @@ class RtfReader(StoryWriter):
 
 
 _TABLE_WORDS = frozenset({
-    "intbl", "trowd", "trleft", "trhdr", "clmrg", "clvmrg", "cellx", "cell", "row", "nestcell", "nestrow", "itap",
+    "intbl", "trowd", "trleft", "trhdr", "clvmrg", "cellx", "cell", "row", "nestcell", "nestrow", "itap",
 })  # fmt: skip
 
 
@@ -361,8 +353,6 @@ def _span_cells(rows: Sequence[_RtfRow]) -> list[SpannedCell]:
             if definition and definition.goes_down and column in open_cells:
                 above = open_cells[column]
                 found[above] = replace(found[above], rows=at + 1 - found[above].row)
-            elif definition and definition.goes_on and found and found[-1].row == at:
-                found[-1] = replace(found[-1], columns=end - found[-1].column)
             else:
                 open_cells[column] = len(found)
                 found.append(SpannedCell(at, column, text, 1, end - column))

@@ -29,11 +29,6 @@ _CHARACTERS = {
     "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " ", "qmspace": " ",
 }  # fmt: skip
 _SYMBOLS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}"}
-# Groups marked `\*` that hold text; the other marked groups are ignored.
-_STARRED = frozenset({
-    "shptxt", "shpinst", "footnote", "annotation", "atnauthor", "fldinst", "shppict", "htmltag", "listtext", "pntext",
-    "nesttableprops",
-})  # fmt: skip
 # Groups without text of the document.
 _SKIPPED = frozenset({
     "colortbl", "listtable", "listoverridetable", "filetbl", "revtbl", "datastore", "themedata", "nonshppict", "objdata",
@@ -47,6 +42,8 @@ _DESTINATIONS = frozenset({
     "fonttbl", "stylesheet", "title", "pict", "fldinst", "fldrslt", "field", "footnote", "annotation", "atnauthor", "listtext", "pntext", "nesttableprops",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "shptxt", "htmltag",
 })  # fmt: skip
+# Groups marked `\*` that hold text; the other marked groups are ignored.
+_STARRED = _DESTINATIONS | {"shpinst", "shppict"}
 _DEEPEST = 2_000
 _PLAIN = Look(size=12.0)
 _RAISED = {"up": "super", "dn": "sub"}  # by so many half points

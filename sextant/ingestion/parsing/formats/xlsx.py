@@ -28,7 +28,6 @@ from sextant.ingestion.parsing.number_formats import format_value
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import MAX_COLUMNS
-from sextant.text.characters import has_cjk
 
 _RANGE = re.compile(r"[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?")
 
@@ -146,26 +145,17 @@ _MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
 _MOST_MERGES = 10_000
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
-# Codes of formats that Chinese and Japanese Excel write by their numbers alone (ECMA-376, part 1, 18.8.30).
-_YEAR_MONTH, _MONTH_DAY, _DAY = 'yyyy"年"m"月"', 'm"月"d"日"', 'yyyy"年"m"月"d"日"'
+# Codes of formats that Chinese Excel writes by their numbers alone (ECMA-376, part 1, 18.8.30).
 _CHINESE_FORMATS = {
-    _YEAR_MONTH: "27 36 50 52 57",
-    _MONTH_DAY: "28 29 51 53 54 58",
+    'yyyy"年"m"月"': "27 36 50 52 57",
+    'm"月"d"日"': "28 29 51 53 54 58",
     "m-d-yy": "30",
-    _DAY: "31",
+    'yyyy"年"m"月"d"日"': "31",
     'h"时"mm"分"': "32",
     'h"时"mm"分"ss"秒"': "33",
     '上午/下午h"时"mm"分"': "34 55",
     '上午/下午h"时"mm"分"ss"秒"': "35 56",
 }
-_JAPANESE_FORMATS = {
-    _DAY: "27 28 29 30 31 36 50 51 54 57 58",
-    'h"時"mm"分"': "32",
-    'h"時"mm"分"ss"秒"': "33",
-    _YEAR_MONTH: "34 52 55",
-    _MONTH_DAY: "35 53 56",
-}
-_JAPANESE = re.compile("[\u3040-\u30ff]|明朝")
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
@@ -215,13 +205,9 @@ class Workbook:
             one.get("numFmtId", ""): one.get("formatCode") or GENERAL
             for one in self._shared("styles", "{*}numFmts/{*}numFmt")
         }
-        names = (one.get("val", "") for one in self._shared("styles", "{*}fonts/{*}font/{*}name"))
-        called = " ".join(names)
-        # Chinese Excel names its fonts in Chinese; there a product in kana is only one.
-        texts = [] if has_cjk(called) else self._strings
-        is_japanese = any(map(_JAPANESE.search, (called, *texts)))
-        asian = _JAPANESE_FORMATS if is_japanese else _CHINESE_FORMATS
-        known = {number: code for code, numbers in asian.items() for number in numbers.split()}
+        known = {
+            number: code for code, numbers in _CHINESE_FORMATS.items() for number in numbers.split()
+        }
         codes = {
             **{str(key): code for key, code in BUILTIN_FORMATS.items()},
             "47": "mm:ss.0",  # the standard has "mmss.0" by mistake

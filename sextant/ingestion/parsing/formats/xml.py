@@ -63,6 +63,7 @@ _BLOCKS = frozenset(_TAGS.values()) - _INLINE - {"math"}
 _CAPTIONED = frozenset(
     {"table", "informaltable", "table-wrap", "figure", "fig", "example", "caption"}
 )
+_NOTES = frozenset({"footnote", "fn"})
 _NOT_TEXT = frozenset({"binary", "script", "style"})
 # Elements of an XML workbook that say how Excel shows it.
 _OFFICE = "{urn:schemas-microsoft-com:office:"
@@ -101,9 +102,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if unseen := whole - count_characters(_text(root)):
         omissions.furniture["out of sight"] += unseen
     _position_cells(root)
-    is_document = any(map(_is_of_document, root.iter()))
-    if is_document:
-        _move_notes(root)
+    if any(map(_is_of_document, root.iter())):
+        _mark_notes(root)
         markup = "".join(_write(root, 1))
         blocks = fragment_blocks(markup, limits, omissions)
     else:
@@ -167,32 +167,15 @@ def _text(element: Element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def _move_notes(root: Element) -> None:
-    """Put each footnote that stands in a paragraph below it, with its number in its place; mark others by their labels."""
-    for mark in root.iterfind(".//{*}xref[@ref-type='fn']"):
-        mark.text = note(_text(mark))
-        del mark[:]
-    notes = [*root.iter("{*}footnote", "{*}fn")]
-    for number, found in reversed([*enumerate(notes, 1)]):
-        around = (one for one in found.iterancestors() if _TAGS.get(_name(one)) == "p")
-        paragraph = next(around, None)
-        if paragraph is None:
-            label = found.find("{*}label")
-            if label is not None and (body := label.getnext()) is not None:
-                body.text = f"{note(_text(label))} {body.text or ''}"
-                found.remove(label)
-            continue
-        mark, before = note(str(number)), found.getprevious()
-        if before is None:
-            parent = found.getparent()
-            parent.text = f"{parent.text or ''}{mark}{found.tail or ''}"
-        else:
-            before.tail = f"{before.tail or ''}{mark}{found.tail or ''}"
-        below = paragraph.makeelement("p")
-        below.text, below.tail = f"{mark} {_text(found)}", paragraph.tail
-        paragraph.tail = None
-        found.getparent().remove(found)
-        paragraph.addnext(below)
+def _mark_notes(root: Element) -> None:
+    """Mark the labels of footnotes, where they are referred to and before the note's own words."""
+    references, labels = (
+        root.iterfind(".//{*}xref[@ref-type='fn']"),
+        root.iterfind(".//{*}fn/{*}label"),
+    )
+    for label in (*references, *labels):
+        label.text = note(_text(label)) + (" " if _name(label) == "label" else "")
+        del label[:]
 
 
 def _position_cells(root: Element) -> None:
@@ -232,6 +215,9 @@ def _write(
         raise FileUnsafe("The XML nests too deep.", next_step="Flatten it and retry.")
     if name in _BREAKS:
         yield "<br>"
+    elif name in _NOTES:
+        if words := escape(_text(element)):
+            yield f" ({words})" if in_text else f"<p>{words}</p>"
     elif name in _TITLES and not in_text:
         tag = "p" if _name(element.getparent()) in _CAPTIONED else f"h{min(depth, 6)}"
         yield f"<{tag}>{escape(_text(element))}</{tag}>"

@@ -103,17 +103,6 @@ class TestReadingOrder:
         texts = [b.text for b in parsed.blocks if isinstance(b, HeadingBlock | Paragraph)][1:]
         assert texts == [*boxes, *filter(None, [foot])]
 
-    def test_a_figure_and_what_it_counts_are_one_line(self) -> None:
-        boxes = {
-            "12 m": (0, 0, 40, 5), "Turnover": (0, 6, 40, 30),
-            "40%": (50, 0, 40, 5), "Share of the market": (50, 7, 40, 30),
-        }  # fmt: skip
-        shapes = "".join(shape(line(run(text)), place=place) for text, place in boxes.items())
-
-        texts = [block.text for block in read(deck(shapes)).blocks if isinstance(block, Paragraph)]
-
-        assert texts == ["12 m Turnover", "40% Share of the market"]
-
     def test_a_group_stands_where_it_is_drawn_and_keeps_together(self) -> None:
         made = pptx.Presentation()
         slide = made.slides.add_slide(made.slide_layouts[6])
