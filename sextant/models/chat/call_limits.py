@@ -12,12 +12,13 @@ Also here: `Refusals`, which says when further calls are in vain.
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import cast
+
+from anyio import CapacityLimiter
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelRejected, ModelUnavailable, SextantError, Wording
@@ -163,7 +164,7 @@ class Slot:
     """A call under way. `is_full`: the limit was reached during it, so its time shows whether calls wait."""
 
     limit: AdaptiveLimit
-    decreases: int
+    decreases: int = 0
     is_full: bool = False
 
     def note_answer(self, seconds: float, usage: Usage) -> None:
@@ -187,52 +188,47 @@ def note_overload() -> None:
         slot.note_overload()
 
 
-@dataclass(slots=True)
 class AdaptiveLimit:
     """The calls that an endpoint is given at a time: at least one, at most `ceiling`.
 
     Attributes:
-        size: how many may be under way.
+        ceiling: how many may ever be under way.
         decreases: how often the limit became smaller.
     """
 
-    ceiling: int
-    size: int = 1
-    decreases: int = 0
-    _slots: set[Slot] = field(default_factory=set[Slot])
-    _round: list[float] = field(default_factory=list[float])  # seconds of a token, of each answer
-    _fastest: float | None = None
-    _wait: int = 0  # rounds
-    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque[asyncio.Future[None]])
+    def __init__(self, ceiling: int, size: int = 1) -> None:
+        self.ceiling = ceiling
+        self.decreases = 0
+        self._limiter = CapacityLimiter(size)
+        self._round = list[float]()  # seconds of a token, of each answer
+        self._fastest: float | None = None
+        self._wait = 0  # rounds
+
+    @property
+    def size(self) -> int:
+        """Return how many calls may be under way."""
+        return int(self._limiter.total_tokens)
 
     @property
     def busy(self) -> int:
         """Return how many calls are under way."""
-        return len(self._slots)
+        return self._limiter.borrowed_tokens
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
         """Wait until one more call may be made, and hold its slot meanwhile."""
-        while self.busy >= self.size:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            try:
-                await turn
-            except asyncio.CancelledError:
-                self._wake()
-                raise
-        slot = Slot(self, self.decreases)
-        self._slots.add(slot)
+        slot = Slot(self)
+        await self._limiter.acquire_on_behalf_of(slot)
+        slot.decreases = self.decreases
         if self.busy >= self.size:
-            for one in self._slots:
+            for one in cast("tuple[Slot, ...]", self._limiter.statistics().borrowers):
                 one.is_full = True
         token = _slot.set(slot)
         try:
             yield slot
         finally:
             _slot.reset(token)
-            self._slots.discard(slot)
-            self._wake()
+            self._limiter.release_on_behalf_of(slot)
 
     def note_pace(self, seconds: float) -> None:
         """Note how long a token took; after as many answers as there are slots the limit follows."""
@@ -248,22 +244,13 @@ class AdaptiveLimit:
         if mean > self._fastest * _SLOWER and self.size > 1:
             self._shrink(self.size - 1)
         elif not self._wait:
-            self.size = min(self.ceiling, self.size + 1)
+            self._limiter.total_tokens = min(self.ceiling, self.size + 1)
 
     def decrease(self) -> None:
         """Halve the limit."""
         self._shrink(max(1, self.size // 2))
 
     def _shrink(self, size: int) -> None:
-        self.size, self._wait = size, _PATIENCE
+        self._limiter.total_tokens, self._wait = size, _PATIENCE
         self.decreases += 1
         self._round.clear()
-
-    def _wake(self) -> None:
-        """Let as many go on as there are free slots."""
-        free = self.size - self.busy
-        while self._waiting and free > 0:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                free -= 1
