@@ -1,30 +1,32 @@
-"""grade: judge whether the passages answer each part of the question, or another search is worth while."""
+"""grade: judge whether the passages answer the question, or another search is worth while."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.chat.replies import Numbers, Sentence, Yes
-from sextant.models.chat.structured import ModelReply
+from sextant.models.chat.replies import Numbers, Sentence, Sentences, Yes
+from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.passages import read_full_text
-from sextant.nodes.answers.passages import number_passages, passages_for_prompt
+from sextant.nodes.answers.passages import lay_out_passages, number_passages
 from sextant.nodes.budget import (
     Limit,
+    judged_tokens,
     judging_budget,
     limit_warning,
     merge_warnings,
-    prompt_size,
 )
 from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
-from sextant.nodes.judgements import ask_all, wants_judgement
+from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.question.wording import bridges, wording_of
 from sextant.nodes.state import State, reports_of
@@ -37,21 +39,29 @@ _FIRST = 5
 # Where the graph leads on from the first passage, and that holds a smaller share of the question's terms, the question
 # takes several hops. So are four fifths of musique's, and of single questions 2 to 14 %, which lose nothing by it.
 _ONE_HOP = 0.5
+# Queries that the chat model may add in one round.
+_MOST_QUERIES = 3
 
 
 class Grades(ModelReply):
-    """The chat model's judgement of the passages."""
+    """The chat model's judgement of the passages; some models write a single query under `query`."""
 
     relevant: Numbers = Field(default_factory=list[int])
     sufficient: Yes = False
-    missing: Sentence = ""
+    queries: Annotated[Sentences, AtMost(_MOST_QUERIES)] = Field(default_factory=list[str])
+    query: SkipJsonSchema[Sentence] = ""
+
+    @property
+    def suggested(self) -> list[str]:
+        """Return the queries for what is missing."""
+        return [*self.queries, *filter(None, [self.query])]
 
 
 async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Judge the passages, and set how many rounds may be made for better ones: none when the time is over."""
     run = runtime.context
     rounds_left = state.attempts < run.max_attempts
-    update = by_rule(state) | {"rounds": run.max_attempts}
+    update = by_rule(state) | {"rounds": run.max_attempts, "suggested": [], "judged_tokens": 0}
     # Without a round left a model's judgement would change nothing, and cost a call.
     if rounds_left and state.items and wants_judgement(run, unsure=not update["sufficient"]):
         update |= await _by_model(state, run)
@@ -104,53 +114,37 @@ def _in_one_hop(state: State) -> bool:
 
 
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
-    """Ask the chat model about each unanswered part at once, or about the whole question where the limits allow no more."""
-    questions = state.unanswered or [state.question]
-    shown = passages_for_prompt(state, run)
-    requests = [_request(state, part, shown) for part in questions]
-    sizes = sum(map(prompt_size, requests))
-    if len(questions) > 1 and judging_budget(state, run).lacks(sizes, len(questions)):
-        questions, requests = [state.question], [_request(state, state.question, shown)]
-    judged = await ask_all(state, run, requests, Grades)
-    replies = [reply for reply in judged.replies if reply is not None]
-    if len(replies) < len(judged.replies):
-        return judged.costs
-    numbers = [sorted(set(reply.relevant)) for reply in replies]
-    relevant = [[shown[at - 1] for at in found if 1 <= at <= len(shown)] for found in numbers]
-    missing = [
-        (part, reply.missing)
-        for part, reply, picked in zip(questions, replies, relevant, strict=True)
-        if not (reply.sufficient and picked)
-    ]
-    return (
-        _update_grades(state, [item for picked in relevant for item in picked], missing)
-        | judged.costs
+    """Ask the chat model about as many tokens of passages as the answer is then written from."""
+    tokens = judged_tokens(state, run)
+    shown = lay_out_passages(state.question, state.items, tokens).passages
+    searched = (query for query in state.searched if query != state.question)
+    messages = prompts.GRADE.messages(
+        state.language,
+        question=prompts.as_data(state.question),
+        passages=number_passages(shown),
+        searched=prompts.as_data("\n".join(searched)),
     )
+    judged = await ask(replace(state, judged_tokens=tokens), run, messages, Grades)
+    update = judged.costs
+    if "usage" in judged.costs and state.chosen_effort != "high":  # a report reads more
+        update |= {"judged_tokens": tokens}
+    return update if judged.reply is None else update | _update_grades(state, judged.reply, shown)
 
 
-def _update_grades(
-    state: State, relevant: Iterable[RetrievedItem], missing: Sequence[tuple[str, str]]
-) -> dict[str, Any]:
+def _update_grades(state: State, reply: Grades, shown: Sequence[RetrievedItem]) -> dict[str, Any]:
     """Return the state update of a judgement; passages judged relevant in an earlier round stay relevant.
 
     Passages that suffice keep their order, so that the answer's prompt begins as this one did and finds it cached.
     """
+    relevant = [shown[at - 1] for at in sorted(set(reply.relevant)) if 1 <= at <= len(shown)]
     chosen = {item.id: item for item in state.items if item.id in state.evidence}
     chosen |= {item.id: item for item in relevant}
     others = [item for item in state.items if item.id not in chosen]
-    open_parts = [part for part, _ in missing if part in state.subquestions]
+    is_enough = reply.sufficient and bool(relevant)
     return {
         "relevance": len(chosen) / max(1, len(state.items)),
-        "sufficient": not missing,
-        "items": state.items if not missing else [*chosen.values(), *others],
+        "sufficient": is_enough,
+        "items": state.items if is_enough else [*chosen.values(), *others],
         "evidence": list(chosen),
-        "unanswered": open_parts if len(open_parts) == len(missing) else state.unanswered,
-        "missing": "; ".join(lacking or part for part, lacking in missing),
+        "suggested": reply.suggested,
     }
-
-
-def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:
-    question_text = prompts.as_data(question)
-    return prompts.GRADE.messages(
-        state.language, question=question_text, passages=number_passages(shown)
-    )

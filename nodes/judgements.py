@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Generic
 
-from sextant.domain.answers import Usage
 from sextant.domain.errors import (
     ModelOutputInvalid,
     ModelUnavailable,
@@ -56,16 +55,11 @@ _SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Judgements(Generic[T]):
-    """The replies to several prompts in their order, and the state update with what asking cost."""
+class JudgeReply(Generic[T]):
+    """The reply to a prompt (None: there is none), and the state update with what asking cost."""
 
-    replies: list[T | None]
-    costs: dict[str, Any]
-
-    @property
-    def reply(self) -> T | None:
-        """Return the reply to the only prompt."""
-        return self.replies[0]
+    reply: T | None = None
+    costs: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def wants_judgement(run: RunContext, *, unsure: bool) -> bool:
@@ -74,71 +68,53 @@ def wants_judgement(run: RunContext, *, unsure: bool) -> bool:
     return run.deps.judging is not None and (wanted == "always" or (wanted == "auto" and unsure))
 
 
-async def ask(state: State, run: RunContext, messages: Messages, schema: type[T]) -> Judgements[T]:
-    """Ask the chat model for an object of `schema`; see `ask_all`."""
-    return await ask_all(state, run, [messages], schema)
+async def ask(state: State, run: RunContext, messages: Messages, schema: type[T]) -> JudgeReply[T]:
+    """Ask the chat model for an object of `schema`.
 
-
-async def ask_all(
-    state: State, run: RunContext, prompts: Sequence[Messages], schema: type[T]
-) -> Judgements[T]:
-    """Ask the chat model several things at once, which takes one call's time.
-
-    Replies are None, and the caller goes by rule, where no chat model is to judge, or one failed before in this answer.
-    So they are, with a warning in the state update, where the answer's limits do not allow the calls, the model is too
-    slow for them, or fails. A reply that does not fit is repaired where the limit of calls allows that, too.
+    There is no reply, and the caller goes by rule, where no chat model is to judge, or one failed before in this answer.
+    So it is, with a warning in the state update, where the answer's limits do not allow the call, the model is too
+    slow for it, or fails. A reply that does not fit is repaired where the limit of calls allows that, too.
     """
     chat = run.deps.judging
-    nothing: list[T | None] = [None] * len(prompts)
-    if chat is None or not prompts or state.by_rule or not wants_judgement(run, unsure=True):
-        return Judgements(nothing, {})
+    if chat is None or state.by_rule or not wants_judgement(run, unsure=True):
+        return JudgeReply()
     budget = judging_budget(state, run)
-    form = estimate_tokens(instruction(schema, with_schema=False))
-    sizes = [prompt_size(messages) + form for messages in prompts]
-    if warning := _cannot_ask(state, run, sizes, budget):
+    size = prompt_size(messages) + estimate_tokens(instruction(schema, with_schema=False))
+    if warning := _cannot_ask(state, run, size, budget):
         known = {one["code"] for one in state.coded_warnings}
         new = [] if warning.code in known else [warning]
-        return Judgements(nothing, {"coded_warnings": merge_warnings(state.coded_warnings, *new)})
-    repair = budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None
+        return JudgeReply(costs={"coded_warnings": merge_warnings(state.coded_warnings, *new)})
+    repair = budget.lacks(2 * size, 2) is None
     seconds = _SHARE * budget.seconds
     if run.deps.settings.answers.judgements == "auto":
         seconds = min(seconds, seconds_to_first_words(state, run))
-
-    async def ask_one(messages: Messages, size: int) -> _CallOutcome[T]:
-        try:
-            async with asyncio.timeout(seconds):
-                reply, usage = await chat.structured(messages, schema, repair=repair, patient=False)
-        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
-            if isinstance(error, TimeoutError):
-                chat.speed.observe_silence(size, seconds)
-            calls = 2 if repair and isinstance(error, ModelOutputInvalid) else 1
-            lost = usage_of_failure(error, messages, chat.name, calls)
-            return _CallOutcome(None, lost, error)
-        return _CallOutcome(reply, usage)
-
-    outcomes = await asyncio.gather(*map(ask_one, prompts, sizes))
-    usage = sum((outcome.usage for outcome in outcomes), usage_of(state))
-    costs: dict[str, Any] = {"usage": asdict(usage)}
-    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
-    if failures:
-        reason = failure_error(failures[0])
+    try:
+        async with asyncio.timeout(seconds):
+            reply, usage = await chat.structured(messages, schema, repair=repair, patient=False)
+    except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+        if isinstance(error, TimeoutError):
+            chat.speed.observe_silence(size, seconds)
+        calls = 2 if repair and isinstance(error, ModelOutputInvalid) else 1
+        lost = usage_of_failure(error, messages, chat.name, calls)
+        reason = failure_error(error)
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, reason)
-        costs |= _by_rule_from_here(state, failures, is_answering=chat is run.deps.chat)
-    return Judgements([outcome.reply for outcome in outcomes], costs)
+        costs = _by_rule_from_here(state, error, is_answering=chat is run.deps.chat)
+        return JudgeReply(costs=costs | {"usage": asdict(usage_of(state) + lost)})
+    return JudgeReply(reply, {"usage": asdict(usage_of(state) + usage)})
 
 
 def _cannot_ask(
-    state: State, run: RunContext, sizes: Sequence[int], budget: AnswerBudget
+    state: State, run: RunContext, size: int, budget: AnswerBudget
 ) -> CodedWarning | None:
-    """Return a warning where prompts of these sizes exceed the budget, or take too much of the answer's time."""
+    """Return a warning where a prompt of this size exceeds the budget, or takes too much of the answer's time."""
     settings, judging, chat = run.deps.settings, run.deps.judging, run.deps.chat
-    if lacking := budget.lacks(sum(sizes), len(sizes)):
+    if lacking := budget.lacks(size):
         return limit_warning(lacking, settings.limits)
     if settings.answers.judgements == "always" or judging is None:
         return None
-    needed = judging.speed.seconds(max(sizes), _REPLY_TOKENS)
+    needed = judging.speed.seconds(size, _REPLY_TOKENS)
     # Passages that the same model has judged it has in its cache.
-    unread = prompt_tokens(state, run) - (max(sizes) if judging is chat else 0)
+    unread = prompt_tokens(state, run) - (size if judging is chat else 0)
     first_words, answer = (
         chat.speed.seconds(max(0, unread), tokens) if chat else 0.0
         for tokens in (FIRST_SENTENCE, _ANSWER_TOKENS)
@@ -154,26 +130,13 @@ def _cannot_ask(
     return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": max(1, round(needed)), **known})
 
 
-@dataclass(frozen=True, slots=True)
-class _CallOutcome(Generic[T]):
-    """The reply of one call, or why there is none, and what it cost."""
-
-    reply: T | None
-    usage: Usage
-    failure: Exception | None = None
-
-
-def _by_rule_from_here(
-    state: State, failures: Sequence[Exception], *, is_answering: bool
-) -> dict[str, Any]:
-    """Return the state update of failed calls; `is_answering`: the same model writes answers."""
-    reasons = list(map(failure_reason, failures))
+def _by_rule_from_here(state: State, failure: Exception, *, is_answering: bool) -> dict[str, Any]:
+    """Return the state update of a failed call; `is_answering`: the same model writes answers."""
+    reason = failure_reason(failure)
     return {
-        "coded_warnings": merge_warnings(state.coded_warnings, *map(judged_by_rule, reasons)),
-        "by_rule": any(not isinstance(one, ModelOutputInvalid) for one in failures),
-        "unreachable": next(
-            (failure_reason(one) for one in failures if is_answering and _is_unreachable(one)), {}
-        ),
+        "coded_warnings": merge_warnings(state.coded_warnings, judged_by_rule(reason)),
+        "by_rule": not isinstance(failure, ModelOutputInvalid),
+        "unreachable": reason if is_answering and _is_unreachable(failure) else {},
     }
 
 

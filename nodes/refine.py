@@ -5,46 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
-from sextant import prompts
 from sextant.domain.retrieval import Mode
-from sextant.models.chat.replies import Sentence, Sentences
-from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.passages import read_full_text
 from sextant.models.offline.wording import respell
-from sextant.nodes.answers.passages import number_passages, passages_for_prompt
 from sextant.nodes.context import RunContext
-from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.question.wording import bridges
 from sextant.nodes.state import State
 from sextant.text.analysis import find_unmentioned
 from sextant.text.characters import clean_text, normalise
 
-# Queries that the chat model may add in one round.
+# Queries of one round.
 _MOST_QUERIES = 3
 # In these modes entities come with the passages; a next hop begins from them.
 _GRAPH_MODES = frozenset({Mode.LOCAL, Mode.HYBRID, Mode.MIX})
 _NO_WORD = re.compile(r"[\W_]+")
 
 
-class Rewrite(ModelReply):
-    """The chat model's queries; some models write a single one under `query`."""
-
-    queries: Annotated[Sentences, AtMost(_MOST_QUERIES)] = Field(default_factory=list[str])
-    query: SkipJsonSchema[Sentence] = ""
-
-
 async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Choose queries that were not run yet: those of the chat model, else by rule; there may be none."""
-    run = runtime.context
-    suggested, costs = await _by_model(state, run)
-    longest = run.deps.settings.limits.question_chars
-    queries = _drop_searched(state, map(clean_text, suggested), longest)
+    """Choose queries that were not run yet: those that the judging model suggested, else by rule; there may be none."""
+    longest = runtime.context.deps.settings.limits.question_chars
+    queries = _drop_searched(state, map(clean_text, state.suggested), longest)
     hops: list[str] = []
     if not queries:
         queries, hops = by_rule(state, longest)
@@ -56,7 +40,7 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         "next_hop_queries": hops,
         "cross_lingual_queries": translated,
     }
-    return due | {"attempts": state.attempts + any(due.values())} | costs
+    return due | {"attempts": state.attempts + any(due.values())}
 
 
 def after_refine(state: State) -> Literal["another query", "nothing new", "report"]:
@@ -121,20 +105,3 @@ def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=256)  # each round compares its queries with all before, several times
 def _plain(query: str) -> str:
     return _NO_WORD.sub("", normalise(query))
-
-
-async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str, Any]]:
-    if not wants_judgement(run, unsure=True):
-        return [], {}
-    parts = state.unanswered or [state.question]
-    messages = prompts.REFINE.messages(
-        state.language,
-        question=prompts.as_data(state.question),
-        missing=prompts.as_data("\n".join(filter(None, [*parts, state.missing]))),
-        passages=number_passages(passages_for_prompt(state, run)),
-        searched=prompts.as_data("\n".join(state.searched)),
-    )
-    judged = await ask(state, run, messages, Rewrite)
-    if judged.reply is None:
-        return [], judged.costs
-    return [*judged.reply.queries, *filter(None, [judged.reply.query])], judged.costs

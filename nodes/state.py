@@ -143,7 +143,9 @@ class State(InputState, OutputState):
         relevance: how well the passages cover the question, 0 to 1.
         sufficient: whether the passages answer it.
         rounds: refinement rounds that the answer may have.
-        missing: what the grader did not find.
+        missing: keywords of the question that the first passages lack.
+        suggested: queries for what is missing, by the model that judged the passages.
+        judged_tokens: tokens of passages that this model was shown; the answer is written from as many.
         by_rule: the chat model failed at a judgement, so rules judge for the rest of the turn.
         unreachable: why the chat model is not asked again in this turn; empty: it may be.
         may_ask: what a person may be asked to decide (`sextant.nodes.decisions`).
@@ -186,6 +188,8 @@ class State(InputState, OutputState):
     sufficient: bool = False
     rounds: int = 0
     missing: str = ""
+    suggested: list[str] = field(default_factory=list[str])
+    judged_tokens: int = 0
     by_rule: bool = False
     unreachable: dict[str, Any] = field(default_factory=dict[str, Any])
     may_ask: list[str] = field(default_factory=list[str])

@@ -261,9 +261,8 @@ def _load(name: str, *variables: str) -> Prompt:
 # Read once, at import: a node must not touch the disk while the event loop runs.
 PASSAGES = _load("passages", "passages")
 ANALYZE = _load("analyze", "history", "question")
-GRADE = _load("grade", "question", "passages")
+GRADE = _load("grade", "question", "passages", "searched")
 RERANK = _load("rerank", "question", "passages")
-REFINE = _load("refine", "question", "missing", "passages", "searched")
 GENERATE = _load("generate", "history", "question", "passages", "knowledge")
 SECTION = _load("section", "history", "question", "passages", "knowledge")
 PLAN = _load("plan", "history", "question", "sections", "names", "most")

@@ -12,12 +12,9 @@ from sextant.domain.breadth import find_other_subjects
 from sextant.domain.documents import Modality
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.budget import passage_tokens
 from sextant.nodes.citing.citations import SHOWN, label_of
 from sextant.nodes.citing.support import COMPUTED, TermLookup, claim_of, headings
-from sextant.nodes.context import RunContext
 from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, PromptLines, format_reports
-from sextant.nodes.state import State
 from sextant.prompts import as_data
 from sextant.text.characters import estimate_tokens, language_of
 from sextant.text.sentences import sentence_spans
@@ -131,12 +128,6 @@ def lay_out_passages(question: str, items: Sequence[RetrievedItem], tokens: int)
     passages, _ = with_reports(trim_passages(question, found, tokens), tokens, reports=False)
     left = tokens - sum(map(_cost, passages))
     return Layout(passages, knowledge_of(question, items, passages, left))
-
-
-def passages_for_prompt(state: State, run: RunContext) -> list[RetrievedItem]:
-    """Return the passages that an answer would be written from, as its prompt would show them."""
-    tokens = passage_tokens(state, run)
-    return lay_out_passages(state.question, state.items, tokens).passages
 
 
 def trim_passages(

@@ -15,9 +15,9 @@ from sextant.nodes.answers.passages import number_passages, trim_passages
 from sextant.nodes.budget import judging_budget, passage_tokens
 from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
-from sextant.nodes.grade import SUFFICIENT_COVERAGE
+from sextant.nodes.grade import SUFFICIENT_COVERAGE, Grades
 from sextant.nodes.judgements import ask
-from sextant.nodes.refine import Rewrite, all_new
+from sextant.nodes.refine import all_new
 from sextant.nodes.research.state import ResearchState, Topic, passages_by_id, plain, topics_of
 from sextant.nodes.retrieve import search_questions
 from sextant.nodes.searches import passages_of
@@ -93,18 +93,15 @@ async def _ask_for_queries(
     missing = "\n".join(topic.question for topic in weak)
     tokens = passage_tokens(replace(state, subquestions=[]), run)
     shown = trim_passages(missing, passages_by_id(state, list(seen)), tokens)
-    messages = prompts.REFINE.messages(
+    messages = prompts.GRADE.messages(
         state.language,
-        question=prompts.as_data(state.question),
-        missing=prompts.as_data(missing),
+        question=prompts.as_data(missing),
         passages=number_passages(shown),
         searched=prompts.as_data("\n".join(state.searched)),
     )
-    judged = await ask(state, run, messages, Rewrite)
-    if judged.reply is None:
-        return [], judged.costs
+    judged = await ask(state, run, messages, Grades)
     longest = run.deps.settings.limits.question_chars
-    queries = [*judged.reply.queries, *filter(None, [judged.reply.query])]
+    queries = judged.reply.suggested if judged.reply else []
     return [query[:longest] for query in queries], judged.costs
 
 

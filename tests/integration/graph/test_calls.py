@@ -81,7 +81,7 @@ async def test_refused_and_repeated_calls_count_and_stay_within_the_limit(
     assert result["answer"]
     assert result["usage"]["calls"] == made <= 8
     assert sum(cost["calls"] for cost in result["costs"].values()) == made
-    if made == 8:
+    if made == 8 and endpoint is not knows_no_option:  # which needs just as many
         assert any("limits.model_calls" in warning for warning in result["warnings"])
 
 
@@ -101,7 +101,7 @@ def silent_from(step: str) -> ReplyFunction:
     return reply
 
 
-@pytest.mark.parametrize(("step", "calls"), [("analyze", 1), ("grade", 1 + len(PARTS))])
+@pytest.mark.parametrize(("step", "calls"), [("analyze", 1), ("grade", 2)])
 async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer(
     running_with: RunningWith, step: str, calls: int
 ) -> None:

@@ -22,7 +22,6 @@ from tests.sentences import sentence
 QUESTION = "Who owns a value in Rust?"
 ANALYSIS = {"question": QUESTION, "keywords": ["owner"]}
 ENOUGH = {"relevant": [1], "sufficient": True}
-WEAK = {"relevant": [], "sufficient": False, "missing": "the owner"}
 
 
 def owner(request: ApiRequest) -> str:
@@ -37,19 +36,19 @@ async def read_until_token(running: Running) -> None:
                 return
 
 
-@pytest.mark.parametrize("waiting_in", ["refine", "repair"])
-async def test_leaving_during_a_refinement_or_a_repair_stops_the_model(
+@pytest.mark.parametrize("waiting_in", ["grade", "repair"])
+async def test_leaving_during_a_judgement_or_a_repair_stops_the_model(
     running_with: RunningWith, waiting_in: str
 ) -> None:
     asked = asyncio.Event()
 
     def script(request: ApiRequest) -> Reply | str:
-        if {"refine": "<already-run>", "repair": "<draft>"}[waiting_in] in request.prompt:
+        if {"grade": '"relevant"', "repair": "<draft>"}[waiting_in] in request.prompt:
             asked.set()
             return silent_after(0)
         if not request.wants_json:
             return f"Each value has exactly one owner [{owner(request)}]. Crabs founded Paris."
-        return as_json({**ANALYSIS, **(WEAK if waiting_in == "refine" else ENOUGH)})
+        return as_json({**ANALYSIS, **ENOUGH})
 
     async def read_all(running: Running) -> list[Event]:
         asking = running.asking(QUESTION)

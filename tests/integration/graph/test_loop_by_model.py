@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,16 +29,14 @@ ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"
 class Judge:
     """A scripted model that tells its jobs apart by their prompts.
 
-    `wrapped` writes each judgement; `sufficient` says whether a part is answered. With a `gate`,
-    grades wait until all of them have been asked for.
+    `wrapped` writes each judgement; `sufficient` says whether the passages answer in this round.
     """
 
     wrapped: Callable[[object], Reply] = as_json
-    sufficient: Callable[[str], bool] = lambda _question: True
+    sufficient: Callable[[int], bool] = lambda _round: True
     parts: list[str] = field(default_factory=lambda: list(PARTS))
     asked: list[str] = field(default_factory=list[str])
-    rewrites: int = 0
-    gate: asyncio.Event | None = None
+    rounds: int = 0
 
     def __call__(self, request: ApiRequest) -> Reply | str:
         if not request.wants_json:
@@ -48,65 +45,44 @@ class Judge:
         if '"subquestions"' in request.prompt:
             self.asked.append("analyze")
             return self.wrapped({"question": QUESTION, "subquestions": self.parts})
-        question = re.findall(r"<question>\n(.*?)\n</question>", request.prompt, re.DOTALL)[-1]
-        if '"queries"' in request.prompt:
-            self.asked.append("refine")
-            self.rewrites += 1
-            return self.wrapped({"queries": [f"多尿 {self.rewrites}", f"胰腺 {self.rewrites}"]})
-        self.asked.append(f"grade {question}")
-        return self._graded(question)
-
-    def _graded(self, question: str) -> Reply:
-        enough = self.sufficient(question)
-        graded = {"relevant": [1], "sufficient": enough, "missing": "" if enough else "其余"}
-        reply = self.wrapped(graded)
-        if self.gate is None:
-            return reply
-        if len(self.asked) == 1 + len(self.parts):
-            self.gate.set()
-        return Reply(reply.text, pause_after=0, resume=self.gate)
+        self.asked.append("grade")
+        self.rounds += 1
+        if self.sufficient(self.rounds):
+            return self.wrapped({"relevant": [1], "sufficient": True, "queries": []})
+        queries = [f"多尿 {self.rounds}", f"胰腺 {self.rounds}"]
+        weak = {"relevant": [1], "sufficient": False, "queries": queries}
+        return self.wrapped(weak)
 
 
 async def ask(running: Running, **more: Any) -> dict[str, Any]:
     return await running.workflow.ainvoke(running.asking(QUESTION, mode="naive", **more))
 
 
-async def test_four_parts_are_judged_in_the_time_of_one_call(running_with: RunningWith) -> None:
-    """None is answered before all four have been asked: one after the other would wait for ever."""
-    judge = Judge(gate=asyncio.Event())
-    async with running_with(judge) as running, asyncio.timeout(60):
+async def test_a_weak_round_costs_one_call_and_searches_what_the_model_misses(
+    running_with: RunningWith,
+) -> None:
+    judge = Judge(sufficient=lambda judged: judged > 1)
+    async with running_with(judge) as running:
         result = await ask(running)
-    assert sorted(judge.asked[1:5]) == sorted(f"grade {part}" for part in PARTS)
+        _, _, again, _ = running.endpoint.chat_requests
+    assert judge.asked == ["analyze", "grade", "grade", "answer"]
+    assert "多尿 1\n胰腺 1\n" in again.prompt
+    assert result["attempts"] == 1
     assert result["answer"].startswith("主要症状")
     assert {node: cost["calls"] for node, cost in result["costs"].items() if cost["calls"]} == {
         "analyze": 1,
-        "grade": 4,
+        "grade": 2,
         "generate": 1,
     }
-
-
-async def test_only_what_is_missing_is_asked_again(running_with: RunningWith) -> None:
-    judge = Judge(sufficient=lambda question: question != PARTS[1] or judge.rewrites > 0)
-    async with running_with(judge) as running:
-        result = await ask(running)
-        [refining] = [one for one in running.endpoint.chat_requests if '"queries"' in one.prompt]
-    missing = refining.prompt.partition("<missing>")[2].partition("</missing>")[0]
-    assert PARTS[1] in missing
-    assert PARTS[0] not in missing
-    assert judge.asked == [
-        "analyze", *(f"grade {part}" for part in PARTS), "refine", f"grade {PARTS[1]}", "answer"
-    ]  # fmt: skip
-    assert result["attempts"] == 1
-    assert result["usage"]["calls"] == 8
 
 
 async def test_a_judge_that_is_never_content_is_stopped_by_the_limit_of_calls(
     running_with: RunningWith,
 ) -> None:
-    judge = Judge(sufficient=lambda _question: False)
-    async with running_with(judge) as running:
+    judge = Judge(sufficient=lambda _round: False)
+    async with running_with(judge, limits=LimitSettings(model_calls=3)) as running:
         result = await ask(running)
-        assert len(running.endpoint.chat_requests) == result["usage"]["calls"] <= 8
+        assert len(running.endpoint.chat_requests) == result["usage"]["calls"] <= 3
     assert result["answer"].startswith("主要症状")
     assert any("limits.model_calls" in warning for warning in result["warnings"])
 
@@ -115,7 +91,7 @@ async def test_the_limit_of_prompt_tokens_stops_judging_and_is_said(
     running_with: RunningWith,
 ) -> None:
     limits = LimitSettings(prompt_tokens=1500, context_tokens=200)
-    judge = Judge(sufficient=lambda _question: False)
+    judge = Judge(sufficient=lambda _round: False)
     async with running_with(judge, limits=limits) as running:
         result = await ask(running)
     assert result["usage"]["prompt_tokens"] <= 1500
@@ -181,7 +157,7 @@ async def test_careless_judgements_are_read_at_the_first_try(
     judge = Judge(wrapped=wrapped)
     async with running_with(judge) as running:
         result = await ask(running)
-    assert len(judge.asked) == 2 + len(PARTS)
+    assert judge.asked == ["analyze", "grade", "answer"]
     assert not [warning for warning in result["warnings"] if "规则" in warning]
     assert result["attempts"] == 0
 

@@ -4,13 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.nodes.answers.passages import lay_out_passages, number_passages
+from sextant.nodes.budget import passage_tokens
 from sextant.nodes.grade import after_grade
 from sextant.nodes.refine import refine
 from tests.sentences import sentences_of
-from tests.unit.nodes.conftest import Build, chat, item
+from tests.unit.nodes.conftest import Build, ListeningModel, chat, item
 from tests.unit.nodes.steps import (
     HOPS,
     MOUNDS,
@@ -33,27 +37,35 @@ async def test_when_time_is_over_weak_passages_are_answered_from_and_it_is_said(
     assert "limits.answer_seconds" in sentences_of(vars(found))[0]
 
 
-async def test_every_part_is_judged_by_itself_over_the_same_passages(bench: Build) -> None:
-    yes = '{"relevant": [2], "sufficient": true}'
-    no = '{"relevant": [], "sufficient": false, "missing": "就医时间"}'
+async def test_a_question_of_several_parts_is_judged_in_one_call(bench: Build) -> None:
+    no = '{"relevant": [2], "sufficient": false, "queries": ["何时 就医"]}'
     state = after(QUESTION, items=[WEATHER, SYMPTOMS], subquestions=PARTS, unanswered=PARTS)
-    found = await graded(state, bench(chat=chat(yes, no)).runtime)
+    found = await graded(state, bench(chat=chat(no)).runtime)
     assert after_grade(found) == "weak"
-    assert found.unanswered == [PARTS[1]]
-    assert found.missing == "就医时间"
+    assert found.suggested == ["何时 就医"]
     assert found.evidence == ["guide.md"]
-    assert found.usage["calls"] == 2
-
-
-async def test_parts_that_the_calls_do_not_suffice_for_are_judged_as_one_question(
-    bench: Build,
-) -> None:
-    settings = Settings(_env_file=None, limits=LimitSettings(model_calls=2))
-    state = after(QUESTION, items=[SYMPTOMS], subquestions=PARTS, unanswered=PARTS)
-    made = bench(chat=chat('{"relevant": [1], "sufficient": true}'), settings=settings)
-    found = await graded(state, made.runtime)
-    assert after_grade(found) == "enough"
     assert found.usage["calls"] == 1
+
+
+async def test_an_answer_is_written_from_the_passages_that_were_judged(bench: Build) -> None:
+    """Its prompt begins as that of the judgement did, which the endpoint has in its cache."""
+    long = item("糖尿病的主要症状是多饮、多尿和体重下降。" * 200, "long.md")
+    state = after(QUESTION, items=[long, WEATHER])
+    model = ListeningModel(messages=iter([AIMessage('{"relevant": [1], "sufficient": true}')]))
+    made = bench(chat=as_chat_model(model)).runtime
+    found = await graded(state, made)
+    tokens = passage_tokens(found, made.context)
+    assert tokens == found.judged_tokens < passage_tokens(state, made.context)
+    shown = lay_out_passages(found.question, found.items, tokens).passages
+    assert number_passages(shown) in model.heard[0]
+
+
+async def test_queries_that_were_run_are_shown_to_the_model(bench: Build) -> None:
+    model = ListeningModel(messages=iter([AIMessage("{}")]))
+    searched = [QUESTION.search, "体重"]
+    state = after(QUESTION, items=[WEATHER], searched=searched)
+    await graded(state, bench(chat=as_chat_model(model)).runtime)
+    assert "<already-run>\n体重\n</already-run>" in model.heard[0]
 
 
 async def test_what_was_relevant_once_stays_evidence(bench: Build) -> None:
@@ -150,14 +162,14 @@ async def test_the_settings_bound_outranks_the_runs_choice_of_rounds(bench: Buil
     assert after_grade(await graded(after(QUESTION, items=[WEATHER]), runtime)) == "enough"
 
 
-async def test_a_chat_model_picks_the_evidence_and_names_what_is_missing(bench: Build) -> None:
-    verdict = '{"relevant": [2, 9], "sufficient": false, "missing": "血糖标准"}'
+async def test_a_chat_model_picks_the_evidence_and_searches_what_is_missing(bench: Build) -> None:
+    verdict = '{"relevant": [2, 9], "sufficient": false, "queries": ["血糖标准"]}'
     state = after(QUESTION, items=[WEATHER, SYMPTOMS])
     found = await graded(state, bench(chat=chat(verdict)).runtime)
     assert after_grade(found) == "weak"
     assert found.evidence == ["guide.md"]
     assert [item.id for item in found.items] == ["guide.md", "weather.md"]
-    assert found.missing == "血糖标准"
+    assert found.suggested == ["血糖标准"]
     assert found.usage["calls"] == 1
 
 

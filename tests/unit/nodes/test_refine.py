@@ -5,20 +5,17 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.models.chat.chat_model import as_chat_model
 from sextant.nodes.grade import after_grade
 from sextant.nodes.refine import after_refine, all_new, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.state import State
-from tests.unit.nodes.conftest import Build, ListeningModel, ScriptedRetriever, chat, item
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
 from tests.unit.nodes.steps import (
     ALL,
     HOPS,
     MOUNDS,
-    PARTS,
     QUESTION,
     STATE,
     WEATHER,
@@ -29,9 +26,9 @@ from tests.unit.nodes.steps import (
 
 
 async def test_refining_asks_for_all_that_is_missing_at_once(bench: Build) -> None:
-    state = after(QUESTION, searched=[QUESTION.search], unanswered=PARTS)
-    written = '{"queries": ["就医 时机", "体重 下降", "就医时机"]}'
-    update = await refine(state, bench(chat=chat(written)).runtime)
+    suggested = ["就医 时机", "体重 下降", "就医时机"]
+    state = after(QUESTION, searched=[QUESTION.search], suggested=suggested)
+    update = await refine(state, bench().runtime)
     assert (update["search"], update["extra_queries"]) == ("就医 时机", ["体重 下降"])
     assert update["next_hop_queries"] == []
 
@@ -83,8 +80,8 @@ async def test_where_nothing_else_is_new_the_other_language_alone_is_searched(
 
 
 async def test_a_round_runs_at_most_three_queries_of_the_models(bench: Build) -> None:
-    written = '{"queries": ["一", "二", "三", "四"]}'
-    update = await refine(QUESTION, bench(chat=chat(written)).runtime)
+    state = after(QUESTION, suggested=["一", "二", "三", "四"])
+    update = await refine(state, bench().runtime)
     assert [update["search"], *update["extra_queries"]] == ["一", "二", "三"]
 
 
@@ -106,18 +103,6 @@ async def test_by_words_what_is_missing_is_tried_first_then_all_keywords_then_th
         at = after(state, searched=[QUESTION.search, *tried])
         tried.append((await refine(at, bench().runtime))["search"])
     assert tried == ["体重", "糖尿病 主要症状 症状", "糖尿病 主要症状", ""]
-
-
-@pytest.mark.parametrize(
-    ("unanswered", "open_"), [([], "糖尿病？"), (PARTS[1:], PARTS[1])], ids=["all", "a part"]
-)
-async def test_the_model_is_told_what_is_open(
-    bench: Build, unanswered: list[str], open_: str
-) -> None:
-    model = ListeningModel(messages=iter([AIMessage('{"query": "体重"}')]))
-    state = after(QUESTION, question="糖尿病？", subquestions=PARTS, unanswered=unanswered)
-    await refine(state, bench(chat=as_chat_model(model)).runtime)
-    assert f"<missing>\n{open_}\n</missing>" in model.heard[0]
 
 
 @pytest.mark.parametrize(("missing", "filters"), [("", None), ("症状", {"tags": ["zh"]})])
@@ -183,16 +168,19 @@ async def test_a_side_of_which_too_little_is_said_is_searched_by_itself(bench: B
 
 
 async def test_a_new_query_goes_back_to_retrieval_as_one_more_round(bench: Build) -> None:
-    state = after(QUESTION, searched=[QUESTION.search], missing="体重")
-    due = await refined(state, bench(chat=chat('{"query": "糖尿病 体重下降"}')).runtime)
+    weak = '{"relevant": [1], "sufficient": false, "query": "糖尿病 体重下降"}'
+    state = after(QUESTION, searched=[QUESTION.search], items=[WEATHER])
+    runtime = bench(chat=chat(weak)).runtime
+    due = await refined(await graded(state, runtime), runtime)
     assert after_refine(due) == "another query"
     assert due.search == "糖尿病 体重下降"
     assert due.attempts == 1
 
 
 async def test_a_query_that_was_run_before_is_replaced_by_rule(bench: Build) -> None:
-    state = after(QUESTION, searched=[QUESTION.search], missing="体重")
-    update = await refine(state, bench(chat=chat(f'{{"query": "{QUESTION.search} "}}')).runtime)
+    suggested = [f"{QUESTION.search} "]
+    state = after(QUESTION, searched=[QUESTION.search], missing="体重", suggested=suggested)
+    update = await refine(state, bench().runtime)
     assert update["search"] == "体重"
 
 

@@ -23,8 +23,6 @@ from tests.integration.server.served import (
     serving_with,
 )
 
-WEAK = {"relevant": [], "sufficient": False, "missing": "everything"}
-
 
 class Stuck:
     """A script that gives `reply` where `holds` is true, and tells that it was asked there."""
@@ -42,8 +40,8 @@ class Stuck:
         return self._reply
 
 
-def refining(request: ApiRequest) -> bool:
-    return '"queries"' in request.prompt
+def grading(request: ApiRequest) -> bool:
+    return '"relevant"' in request.prompt
 
 
 def answering(request: ApiRequest) -> bool:
@@ -52,7 +50,7 @@ def answering(request: ApiRequest) -> bool:
 
 PLACES: dict[str, Callable[[], Stuck]] = {
     "analysing": lambda: Stuck(lambda _: True, silent_after(0), judging("")),
-    "refining": lambda: Stuck(refining, silent_after(0), judging("", WEAK)),
+    "grading": lambda: Stuck(grading, silent_after(0), judging("")),
     "before its first word": lambda: Stuck(answering, silent_after(0), judging("")),
     "in mid-answer": lambda: Stuck(answering, endless("one owner and "), judging("")),
 }

@@ -33,7 +33,6 @@ from sextant.nodes.analyze import Analysis
 from sextant.nodes.answers.report_answers import Points
 from sextant.nodes.answers.revision import Repairs
 from sextant.nodes.grade import Grades
-from sextant.nodes.refine import Rewrite
 from sextant.nodes.table_query import TableRequest
 from sextant.retrievers.ranking.reranking import marks_of
 
@@ -96,7 +95,6 @@ def test_a_model_is_told_types_and_bounds_and_nothing_else(reply: type[ModelRepl
     [
         (prompts.ANALYZE, Analysis),
         (prompts.GRADE, Grades),
-        (prompts.REFINE, Rewrite),
         (prompts.REPAIR, Repairs),
         (prompts.POINTS, Points),
         (prompts.EXTRACT, ModelExtractions),
