@@ -83,9 +83,8 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
     # A model that has just failed is not asked to revise its text.
     review = replace(review, repair=review.repair and draft.failure is None)
     reviser = Reviser(writing.chat, review, draft.draft, left)
-    async with aclosing(reviser.events()) as events:
-        async for event in events:
-            yield event
+    for event in await reviser.review():
+        yield event
     for last in _ending(writing, reviser, draft):
         yield last
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -148,17 +148,16 @@ class Reviser:
         self.usage = Usage()
         self.warnings = list[CodedWarning]()
 
-    async def events(self) -> AsyncGenerator[AnswerEvent]:
-        """Yield what replaces or completes the answer, if anything."""
-        if self._review.passages:
-            async for event in self._review_draft():
-                yield event
+    async def review(self) -> list[AnswerEvent]:
+        """Return the events that replace or complete the answer, if any."""
+        events = await self._review_draft() if self._review.passages else []
         if self.replacement is None and language_differs(
             self.draft.text.given.text, self._review.language, self._review.question
         ):
             self._warn(WarningCode.ANSWER_IN_OTHER_LANGUAGE)
+        return events
 
-    async def _review_draft(self) -> AsyncGenerator[AnswerEvent]:
+    async def _review_draft(self) -> list[AnswerEvent]:
         second = await self._second()
         final = second or self.draft
         self.warnings += final.checking.warnings
@@ -166,78 +165,65 @@ class Reviser:
             # Where the model would rather say nothing, what it said first may stand.
             first = self.draft if not final.text.given.text.strip() else final
             completing = first.may_be_so and not (final.checking.gone or final.checking.rejected)
-            async for event in self._complete(first) if completing else self._replace_draft(final):
-                yield event
-            return
+            return await (self._complete(first) if completing else self._replace_draft(final))
         self.draft = final
         self.trust = final.text.trust
         if final.checking.unchecked and self.trust is Trust.SUPPORTED:
             self.trust = Trust.PARTIAL
-        if second is not None:
-            yield Reset(self.warnings[0].in_language(self._review.language))
-            for event in second.told:
-                yield event
+        events = self._send_again(second) if second else []
         self.declined = not final.text.given.citations
         if self.declined:
-            for event in with_nearest(
-                final.text.given, self._review.question, self._review.passages,
-                self._review.language,
-            ):  # fmt: skip
-                yield event
+            review = self._review
+            events += with_nearest(
+                final.text.given, review.question, review.passages, review.language
+            )
             # Of an answer that says only that the documents do not say, the nearest passage is all that is cited.
             self.trust = Trust.QUOTED if final.text.given.citations else Trust.UNSUPPORTED
+        return events
 
-    async def _replace_draft(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
-        """Yield an answer without the chat model, from passages that are still stored."""
-        review, gone = self._review, draft.checking.gone
-        self._warn(WarningCode.ANSWER_REPLACED)
-        yield Reset(self.warnings[-1].in_language(review.language))
-        left = [item for index, item in enumerate(review.passages) if index not in gone]
+    def _send_again(self, draft: CheckedDraft) -> list[AnswerEvent]:
+        """Return the events of a text that takes the place of the one that was sent."""
+        return [Reset(self.warnings[0].in_language(self._review.language)), *draft.told]
+
+    async def _replace_draft(self, draft: CheckedDraft) -> list[AnswerEvent]:
+        """Answer without the chat model, from passages that are still stored."""
+        gone = draft.checking.gone
+        left = [item for index, item in enumerate(self._review.passages) if index not in gone]
         if gone:  # others of the same document may be gone with them
             with suppress(DependencyError):
-                left = await still_stored(review.checks.check_quotes, left)
-        async with aclosing(review.instead(review.question, left, review.language)) as events:
-            async for event in events:
-                if isinstance(event, Done):
-                    self.replacement = event.answer
-                elif isinstance(event, Token | Cited):
-                    yield event
+                left = await still_stored(self._review.checks.check_quotes, left)
+        return self._replace_by(*await self._quote(left))
 
-    async def _complete(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
-        """Yield the text, marked, and below it quotations of what the documents do say, if any."""
-        review, quoted = self._review, list[AnswerEvent]()
-        answer: Answer | None = None
-        async with aclosing(
-            review.instead(review.question, review.passages, review.language)
-        ) as events:
-            async for event in events:
-                if isinstance(event, Done):
-                    answer = event.answer
-                elif isinstance(event, Token | Cited):
-                    quoted.append(event)
-        nothing_quoted = answer is None or answer.declined or not answer.citations
-        if answer is None or (nothing_quoted and not draft.has_foreign_numbers):
-            async for event in self._replace_draft(draft):
-                yield event
-            return
-        if draft is not self.draft:
-            yield Reset(self.warnings[0].in_language(self._review.language))
-            for event in draft.told:
-                yield event
-        if nothing_quoted:
+    async def _quote(self, passages: Sequence[RetrievedItem]) -> tuple[Answer, list[Token | Cited]]:
+        """Return the answer without the chat model, and the events of its text."""
+        instead = self._review.instead(self._review.question, passages, self._review.language)
+        events = [event async for event in instead]
+        [answer] = [event.answer for event in events if isinstance(event, Done)]
+        return answer, [event for event in events if isinstance(event, Token | Cited)]
+
+    def _replace_by(self, answer: Answer, events: Sequence[Token | Cited]) -> list[AnswerEvent]:
+        self.replacement = answer
+        self._warn(WarningCode.ANSWER_REPLACED)
+        return [Reset(self.warnings[-1].in_language(self._review.language)), *events]
+
+    async def _complete(self, draft: CheckedDraft) -> list[AnswerEvent]:
+        """Return the text, marked, and below it quotations of what the documents do say, if any."""
+        answer, quoted = await self._quote(self._review.passages)
+        has_quotes = bool(answer.citations) and not answer.declined
+        if not (has_quotes or draft.has_foreign_numbers):
+            return self._replace_by(answer, quoted)
+        events = self._send_again(draft) if draft is not self.draft else []
+        if not has_quotes:
             self.draft, self.trust = draft, draft.text.trust
-            return
+            return events
         self._warn(WarningCode.ANSWER_NOT_CONFIRMED)
-        given = draft.text.given
-        yield Token("\n\n")
-        for event in quoted:
-            yield event
         self.replacement = replace(
             answer,
-            answer=f"{given.text}\n\n{answer.answer}",
+            answer=f"{draft.text.given.text}\n\n{answer.answer}",
             trust=Trust.PARTIAL,
             model=self._chat.name,
         )
+        return [*events, Token("\n\n"), *quoted]
 
     async def _second(self) -> CheckedDraft | None:
         """Return the revised answer, where it is better."""
@@ -268,18 +254,14 @@ class Reviser:
 
     def _find_unsupported(self, draft: CheckedDraft) -> list[int]:
         """Return the places of the sentences to revise."""
-        bad, finished = (
-            {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED},
-            draft.text.finished,
-        )
-        written = "".join(one.text for one in finished)
+        bad = {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED}
+        written = "".join(one.text for one in draft.text.finished)
         if language_differs(written, self._review.language, self._review.question):
             bad |= {Verdict.FOREIGN, Verdict.SUPPORTED}
-        gone = draft.checking.gone
         return [
             index
-            for index, one in enumerate(finished)
-            if one.verdict in bad or gone.intersection(one.passages)
+            for index, one in enumerate(draft.text.finished)
+            if one.verdict in bad or draft.checking.gone.intersection(one.passages)
         ]
 
     async def _repair(self, sentences: Sequence[str]) -> Mapping[int, str]:

@@ -15,8 +15,9 @@ have been removed.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
+
+import regex as re
 
 from sextant.prompts import DEFUSED
 
@@ -30,11 +31,6 @@ _URL = re.compile(rf"(?:(?:https?|ftp|file)://|www\.){_URL_CHARACTER}{{0,{_LONGE
 _HOST = re.compile(rf"//(?=[\w-]+\.\w){_URL_CHARACTER}{{0,{_LONGEST}}}")
 _BEHIND_SCHEME = re.compile(rf"//{_URL_CHARACTER}{{1,{_LONGEST}}}")
 _URL_REST = re.compile(rf"{_URL_CHARACTER}*")
-# The beginning of one, at the end of the text.
-_URL_BEGINS = re.compile(
-    r"(?:h(?:t(?:t(?:ps?:?/?)?)?)?|ft?|ftp:?/?|fi(?:le?)?|file:?/?|ww?|www|/(?:/[\w-]*\.?)?)\Z",
-    re.I,
-)
 _MAY_BE_URL = r"(?<![A-Za-z0-9])[hfw]"
 _IN_TEXT = re.compile(rf"[\n`~<&/]|{_MAY_BE_URL}", re.I)
 _IN_CODE = re.compile(rf"\n|[`~]+|{_MAY_BE_URL}", re.I)
@@ -42,17 +38,12 @@ _TARGET = re.compile(rf"\((?P<target>[^)]{{0,{_LONGEST}}})\)")
 # A link's target is an address if it names a scheme, a path or an anchor, or hides one by entities.
 _LEADS_AWAY = re.compile(r"[:/\\&#]|\A\s*<?www\.", re.I)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});")
-_ENTITY_BEGINS = re.compile(r"&(?:#?[A-Za-z0-9]{0,32})\Z")
 # A `<` that compares: whatever is removed behind it later, such as a marker, it begins no tag.
 _COMPARES = re.compile(r"<(?:[ \t]*[\d=>.\-\u4e00-\u9fff]|[ \t]+[A-Za-z]|<)")
-_MAY_COMPARE = re.compile(r"<[ \t]*\Z")
 
 # What may stand before a fence on its line: indentation, quotation marks, the numbers of a list.
 _CONTAINER = r"(?:[ \t>]|(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$))*"
 _FENCE = re.compile(rf"(?P<before>{_CONTAINER})(?P<fence>`{{3,}}|~{{3,}})(?P<info>[^\n]*)\n")
-_FENCE_BEGINS = re.compile(
-    rf"{_CONTAINER}(?:\d{{1,9}}|`{{1,2}}|~{{1,2}}|(?:`{{3,}}|~{{3,}})[^\n]*)?\Z"
-)
 # Languages that renderers only colour, and never draw, preview or run.
 _COLOURED = frozenset({
     "bash", "c", "c++", "console", "cpp", "csharp", "diff", "go", "ini", "java", "json", "kotlin",
@@ -60,7 +51,6 @@ _COLOURED = frozenset({
 })  # fmt: skip
 _LANGUAGE = re.compile(r"[\w+#.-]{0,40}")
 _CLOSING = re.compile(r"[ \t>]*(?P<fence>`+|~+)[ \t]*(?P<next>\n|[^\s]|\Z)")
-_CLOSING_BEGINS = re.compile(r"[ \t>]*(?:`*|~*)[ \t]*\Z")
 # Code that may be removed as a marker of a citation, which would leave backticks around nothing.
 _MARKERS = re.compile(r"[\s\d,，、;\[\]【】()（）-]*")
 _NO_FENCE = {"`": "'", "~": "∼"}
@@ -151,13 +141,18 @@ class OutputSanitizer:
             self._out.append(passed)
             self._last = passed[-1]
 
-    def _waits(self, begins: re.Pattern[str]) -> bool:
-        """Return whether the buffer may still match when more text comes."""
-        return not self._over and len(self._buffer) < _LONGEST and bool(begins.match(self._buffer))
+    @property
+    def _may_grow(self) -> bool:
+        """Return whether more text may come to decide what the buffer begins."""
+        return not self._over and len(self._buffer) < _LONGEST
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Match the beginning of the buffer, also in part where more text may come."""
+        return pattern.match(self._buffer, 0, _LONGEST, partial=self._may_grow)
 
     def _open_fence(self) -> bool:
-        found = _FENCE.match(self._buffer, 0, _LONGEST)
-        if found is None and self._waits(_FENCE_BEGINS):
+        found = self._match(_FENCE)
+        if found is not None and found.partial:
             return False
         self._begins_line = False
         if found is None or (found["fence"][0] == "`" and "`" in found["info"]):
@@ -176,7 +171,7 @@ class OutputSanitizer:
         return True
 
     def _close_fence(self) -> bool:
-        if self._waits(_CLOSING_BEGINS):
+        if self._may_grow and not self._buffer.strip(" \t>`~"):
             return False
         found = _CLOSING.match(self._buffer)
         if found is None or not found["fence"].startswith(self._fence):
@@ -221,16 +216,17 @@ class OutputSanitizer:
         return " " if self._last in "`\\" else ""
 
     def _compare(self) -> bool:
-        if self._waits(_MAY_COMPARE):
+        found = self._match(_COMPARES)
+        if found is not None and found.partial:
             return False
-        self._take(1, None if _COMPARES.match(self._buffer) else "‹")
+        self._take(1, "‹" if found is None else None)
         return True
 
     def _decode(self) -> bool:
         """Decode an entity as renderers do, so that the decoded text is sanitized."""
-        if self._waits(_ENTITY_BEGINS):
-            return False
-        if found := _ENTITY.match(self._buffer):
+        if found := self._match(_ENTITY):
+            if found.partial:
+                return False
             decoded = _plain(html.unescape(found[0]))
             if decoded != found[0]:
                 self._buffer = decoded + self._buffer[found.end() :]
@@ -259,13 +255,11 @@ class OutputSanitizer:
         return self._as_text(address) if self._is_known(address) else ""
 
     def _address(self) -> bool:
-        found = self._url().match(self._buffer)
+        found = self._match(self._url())
         if found is None:
-            if self._waits(_URL_BEGINS):
-                return False
             self._take(1)
             return True
-        if found.end() == len(self._buffer) and not self._over and found.end() < _LONGEST:
+        if self._may_grow and (found.partial or found.end() == len(self._buffer)):
             return False
         if found.end() >= _LONGEST:
             self._take(found.end(), self._removed)
