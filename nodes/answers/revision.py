@@ -34,10 +34,9 @@ from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain
 from sextant.nodes.citing.citations import Finished, Verdict, label_of, still_stored
 from sextant.nodes.citing.cited_text import CitedText
-from sextant.nodes.citing.evidence_index import language_of_sentence
 from sextant.nodes.citing.markers import read_markers
 from sextant.nodes.judgements import failure_error, failure_reason
-from sextant.text.characters import estimate_tokens
+from sextant.text.characters import IDEOGRAPHS, estimate_tokens, language_of
 from sextant.text.stopwords import is_of_others
 
 _log = logging.getLogger(__name__)
@@ -356,9 +355,8 @@ def _without(sentence: Finished, gone: set[int], rejected: set[str]) -> str:
     )
 
 
-_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
-
-_SENTENCE_WORDS = 6
+_LATIN_WORD, _HAN_RUN = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+")
+_FEW_WORDS, _SENTENCE_WORDS = 3, 6
 
 
 def language_differs(text: str, language: str, question: str) -> bool:
@@ -367,7 +365,10 @@ def language_differs(text: str, language: str, question: str) -> bool:
     A few words of another script or language are a name or a term. A question in neither Chinese nor English may be
     answered in its own language or in English.
     """
-    said, latin = language_of_sentence(text), len(_LATIN_WORD.findall(text))
+    latin = len(_LATIN_WORD.findall(text))
+    # One Chinese name in an English sentence makes it no Chinese one.
+    has_name = latin >= _FEW_WORDS and len(_HAN_RUN.findall(text)) == 1
+    said = "en" if has_name else language_of(text)
     if said != language:
         return said == "zh" or latin >= _SENTENCE_WORDS
     few = 0 < latin < _SENTENCE_WORDS

@@ -17,7 +17,6 @@ from sextant.nodes.citing.evidence_index import (
     Assessment,
     EvidenceIndex,
     Support,
-    language_of_sentence,
 )
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import SupportedQuote
@@ -102,7 +101,7 @@ class AnswerEvidence(EvidenceIndex):
     def denies(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether these passages contradict a sentence in their language, or lack one of its numbers."""
         others = frozenset(range(len(self.items))).difference(passages)
-        if any(self.languages[index] != language_of_sentence(sentence) for index in passages):
+        if any(self.languages[index] != language_of(sentence) for index in passages):
             return False
         found = self.assess(sentence, withheld=others)
         return found.support is Support.CONTRADICTED or not self.has_numbers(sentence, passages)
@@ -116,7 +115,7 @@ class AnswerEvidence(EvidenceIndex):
         whole = [part for part in self.parts if part.passage == passage and not part.is_clause]
         best = max(whole, key=lambda part: part.measure(terms, values), default=None)
         share = best.measure(terms, values) if best else 0.0
-        foreign = self.languages[passage] != language_of_sentence(statement)
+        foreign = self.languages[passage] != language_of(statement)
         if best and share:
             return self.quote(best, [best], share, foreign=foreign)
         item = self.items[passage]

@@ -21,7 +21,7 @@ from sextant.nodes.citing.evidence_part import (
     cut_rows,
 )
 from sextant.nodes.citing.support import COMPUTED, ITEM, ComputedSentence, headings
-from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
+from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import REFERS_BACK
@@ -110,7 +110,7 @@ def _of_sentence(
     """
     above, near, before = around
     whole = Text(sentence)
-    found = values_of_pieces(sentence, clauses)
+    found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
     every = tuple(value for some in found for value in some)
     several = len(clauses) > 1
     subject = Text(_ahead_of_value(clauses[0]))

@@ -17,9 +17,9 @@ from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
 from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of
 from sextant.text.analysis import codes_in, find_unmentioned, spelling_of
-from sextant.text.characters import IDEOGRAPHS, language_of, normalise, plain_of
+from sextant.text.characters import language_of, normalise
 from sextant.text.statements import states
-from sextant.text.units import WEEKDAY, TextValue
+from sextant.text.units import TextValue
 from sextant.text.values import normalise_values
 
 _LEAST_STEM = 5
@@ -29,10 +29,6 @@ _FULL_NAME = re.compile(
 _FACTS = re.compile(
     r"[，;；。]|,(?!\d| (?:which|who|whose|where) )|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
 )
-_IN_ORDER = re.compile(r"分别|\brespectively\b", re.IGNORECASE)
-_LISTED = re.compile(r"[、和与及]|, (?:and )?| and ")
-_LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
-
 
 ENOUGH = 0.5
 """The least share of a sentence's own words that its supporting parts must have."""
@@ -67,25 +63,8 @@ class StatedFact:
     values: tuple[TextValue, ...]
 
 
-def _distribute(sentence: str) -> list[str]:
-    """Return each subject with its value: "A and B take 3 and 5 days, respectively"; [] for other sentences."""
-    found = [one for one in normalise_values(sentence) if one.value.unit != WEEKDAY]
-    values = [one for one in found if one.value.dimension == found[0].value.dimension]
-    if len(values) < 2 or not _IN_ORDER.search(sentence):
-        return []
-    plain = plain_of(sentence)
-    subjects = _LISTED.split(_IN_ORDER.sub(" ", plain[: values[0].start]))
-    ends = [*(one.start for one in values[1:]), len(plain)]
-    said = [plain[one.start : end] for one, end in zip(values, ends, strict=True)]
-    if len(subjects) != len(said):
-        return []
-    return [f"{subject} {value}" for subject, value in zip(subjects, said, strict=True)]
-
-
 def _cut_facts(sentence: str) -> list[str]:
     """Cut a sentence at marks and conjunctions, but not within a value: a year and a half."""
-    if distributed := _distribute(sentence):
-        return distributed
     pieces, start, is_open = list[str](), 0, False
     edges = [mark.span() for mark in find_separators(_FACTS, sentence)]
     for end, behind in [*edges, (len(sentence), len(sentence))]:
@@ -112,7 +91,6 @@ class EvidenceIndex:
         self.question = question
         self.asked = terms_of(question)
         self.asked_values = tuple(one.value for one in normalise_values(question))
-        self._asked_items = [set(terms_of(item)) for item in _LISTED.split(question)]
         self._frequencies: dict[str, int] = {}
 
     @cached_property
@@ -162,19 +140,6 @@ class EvidenceIndex:
                 facts.append(StatedFact(text, terms, new, unasked))
         telling = [fact for fact in facts if fact.new or fact.values]
         return telling or facts
-
-    def find_other_items(self, fact: StatedFact) -> set[str]:
-        """Return the terms of what the question lists beside what a fact is about: B of "What do A and B cost?" for "A: 5".
-
-        What some part says together with it is no other item: the drill of "the price and the weight of the drill".
-        """
-        own = [item for item in self._asked_items if not item.isdisjoint(fact.terms)]
-        if not own:
-            return set()
-        others = set[str]().union(*self._asked_items).difference(*own)
-        about = set[str]().union(*own).intersection(fact.terms)
-        beside = [part for part in self.parts if any(map(part.owns, about))] if others else []
-        return {term for term in others if not any(part.owns(term) for part in beside)}
 
     def is_asked(self, term: str) -> bool:
         """Return whether the question has a term, or a longer word that begins with it: suppliers for supplies, 药 for 药物."""
@@ -245,16 +210,9 @@ class EvidenceIndex:
 
     def has_numbers_abroad(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether a sentence has numbers, all of them in these passages, which are in another language."""
-        language = language_of_sentence(sentence)
+        language = language_of(sentence)
         return (
             all(self.languages[index] != language for index in passages)
             and bool(normalise_values(sentence))
             and self.has_numbers(sentence, passages)
         )
-
-
-def language_of_sentence(text: str) -> str:
-    """Return `zh` or `en`; one Chinese name in an English sentence makes it no Chinese one."""
-    if len(_LATIN_WORD.findall(text)) >= _FEW_WORDS and len(_HAN_RUN.findall(text)) == 1:
-        return "en"
-    return language_of(text)

@@ -278,7 +278,7 @@ def _head(
     above = [_cells(line) for _, line in _lines(context) if ROW.match(line)]
     if above:
         return above[0], rows
-    ruled = len(text.split("\n")) > 1 and re.search(r"^\s*\|?[\s:|-]*-{3}", text, re.MULTILINE)
+    ruled = any("-" in line and _RULE_ROW.fullmatch(line) for _, line in _lines(text))
     if not (ruled and len(rows) > 1):
         return [], rows
     names, body = rows[0][1], rows[1:]

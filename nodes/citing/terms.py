@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -17,10 +16,9 @@ from sextant.text.stopwords import (
     without_question_words,
 )
 from sextant.text.units import WEEKDAY, TextValue
-from sextant.text.values import normalise_values
+from sextant.text.values import NAME, normalise_values
 from sextant.text.word_forms import american, name_synonyms, same_sides, stem
 
-CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.
 _CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0-9])")
 # D区, B座: a letter tells places of one kind apart.
@@ -50,7 +48,6 @@ CLAUSE = re.compile(
     r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or(?! (?:above|below|over|under|so|up|later|earlier|(?:m|new|old|high|low|few|long|short|great)\w+))) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
 _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
-_AGENT = re.compile(r"(?:\bby\s|(?<![理自])由(?![于此])\s?)((?:[^\s,;.()，。；]+(?:\s|\b)){1,4})")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
 _OF_NAMES = ("nr", "ns", "nt", "nz")
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
@@ -66,10 +63,10 @@ def terms_of(text: str) -> tuple[str, ...]:
     """Return the terms of a text without its numbers, each once, in order."""
     plain = without_accents(plain_of(text))
     capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
-    codes = [*capitals, *CODE.findall(plain), *_LETTERED.findall(plain)]
+    codes = [*capitals, *NAME.findall(plain), *_LETTERED.findall(plain)]
     found = normalise_values(text)
     counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
-    plain = CODE.sub(" ", _without(plain, counted))
+    plain = NAME.sub(" ", _without(plain, counted))
     for code in capitals:
         plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
@@ -114,15 +111,6 @@ def names_in(text: str) -> frozenset[str]:
         if tag.startswith(_OF_NAMES)
     ]
     return frozenset(term for name in (*english, *chinese) for term in terms_of(name))
-
-
-def find_agents(text: str) -> set[str]:
-    """Return the terms right behind "by" and 由: who does what a text says."""
-    found = set[str]()
-    for one in _AGENT.finditer(text):
-        terms = terms_of(one[1])
-        found.update(term for term in terms if term.isascii() or term == terms[0])
-    return found
 
 
 def wording_of(text: str) -> list[str]:
@@ -186,19 +174,6 @@ def cut(separator: re.Pattern[str], text: str) -> list[str]:
     """Cut a text behind its separators."""
     edges = [0, *(match.end() for match in find_separators(separator, text)), len(text)]
     return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
-
-
-def values_of_pieces(text: str, pieces: Sequence[str]) -> list[tuple[TextValue, ...]]:
-    """Return the values of the pieces of a text; a number without a unit takes that of the text: every five years, … every two."""
-    found = [tuple(one.value for one in normalise_values(piece)) for piece in pieces]
-    whole = [one.value for one in normalise_values(text)]
-    if len(whole) != sum(map(len, found)):
-        return found
-    units = (one.unit for one in whole)
-    return [
-        tuple(replace(one, unit=one.unit or unit) for one, unit in zip(some, units, strict=False))
-        for some in found
-    ]
 
 
 def numbers_in(text: str) -> list[TextValue]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations, pairwise, starmap
+from itertools import combinations
 from operator import contains
 
-from sextant.nodes.citing.comparisons import Superlative
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
 from sextant.nodes.citing.evidence_part import (
     NEAR,
@@ -33,15 +32,6 @@ _PER_EXTRA, _MOST_EXTRA = 0.008, 10
 _PER_NAME = 0.1
 # The least share of the subject that a part must have.
 _SUBJECT = 0.35
-_FORMERLY = re.compile(
-    r"\b(?:(?:until|till)(?= (?:[a-z]+ )?(?:19|20)\d\d)|formerly|previously|originally|initially|used to|was|were|had been)\b|原[定为价先本计]|曾|此前|以前"
-)
-_MOVED_FROM = re.compile(
-    r"\b(?:ris|rose|rais|increas|gr[eo]w|fell|reduc|lower|cut|mov|chang|postpon|shift|extend|shorten)\w* (?:\w+ ){0,3}from\s*\Z"
-)
-_CHANGED_TO = re.compile(
-    r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提追][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
-)
 _OTHERS = re.compile(
     r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
 )
@@ -62,29 +52,15 @@ class ValueCheck(WordCheck):
 
     def _check_facts(self) -> list[Assessment]:
         found = [(fact, self._check_numbers(fact)) for fact in self._facts]
-        parts = [tuple(part for _, one in some for part in one.parts) for _, some in found]
-        every = tuple(part for some in parts for part in some)
-        ranked = [
-            (asked, list(fact.values), some)
-            for fact, some in zip(self._facts, parts, strict=True)
-            if some and (asked := Superlative(fact.text))
-        ] or [(Superlative(f"{self._sentence} {self._evidence.question}"), self._values, every)]
-        if any(starmap(self._misses_superlative, ranked)) or _are_exchanged(found):
+        every = tuple(part for _, some in found for _, one in some for part in one.parts)
+        if _are_exchanged(found):
             return [Assessment(Support.CONTRADICTED, 0.0, every)]
         return [self._check_fact(fact, some) for fact, some in found]
-
-    def _misses_superlative(
-        self, asked: Superlative, values: Sequence[TextValue], parts: Sequence[EvidencePart]
-    ) -> bool:
-        """Return whether the numbers of these parts are not the highest, as a fact says or the question asks."""
-        return bool(parts) and all(
-            asked.is_missed(values, part, self._parts, self._evidence.asked) for part in parts
-        )
 
     def _check_numbers(self, fact: StatedFact) -> Sequence[tuple[TextValue, Assessment]]:
         subject = self._weigh_subject(fact)
         numbered = [part for part in self._parts if part.values and fact.values]
-        scores = {id(part): self._score(part, subject) for part in numbered}
+        scores = {id(part): self._score(part, subject, fact.values) for part in numbered}
         return _drop_names([(v, self._check_value(v, fact, scores)) for v in fact.values])
 
     def _check_fact(
@@ -112,8 +88,10 @@ class ValueCheck(WordCheck):
             is_bare or any(self._level(part, term) >= NEAR for part in same for term in fact.new)
         )
 
-    def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
-        """Return how much a part is about a subject and has the numbers of the question."""
+    def _score(
+        self, part: EvidencePart, subject: dict[str, float], stated: Sequence[TextValue]
+    ) -> float:
+        """Return how much a part is about a subject, has the numbers of the question, and is named by stated ones."""
         covered = self._measure_share(part, subject)
         if asked := self._evidence.asked_values:
             covered += 0.3 * sum(self._measure_asked(part, value) for value in asked) / len(asked)
@@ -121,6 +99,7 @@ class ValueCheck(WordCheck):
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         if part.is_row:
+            covered += _PER_NAME * sum(map(part.is_called, stated))
             names, rest = self._names
             for name in part.names:
                 words = terms_of(name)
@@ -180,10 +159,6 @@ class ValueCheck(WordCheck):
             self._owns_more(one, best, fact) for one in rivals
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
-        if (
-            (rival and _is_former(best)) or _is_replaced(value, best, self._values)
-        ) and not _FORMERLY.search(f"{self._sentence} {self._evidence.question}"):
-            return Assessment(Support.PARTIAL, score, (best,))
         is_beside = (
             rival
             and scores[id(rival)] <= score
@@ -275,26 +250,6 @@ class ValueCheck(WordCheck):
 
     def _is_stated(self, value: TextValue) -> bool:
         return any(value.matches(stated) for stated in self._values)
-
-
-def _is_former(part: EvidencePart) -> bool:
-    """Return whether a clause is about the past."""
-    return not part.is_row and _FORMERLY.search(part.layers[0][1].plain) is not None
-
-
-def _is_replaced(value: TextValue, part: EvidencePart, stated: Sequence[TextValue]) -> bool:
-    """Return whether a clause says that a value was changed to one that is not stated: moved from 3 to 20 June, 由80万元追加到95万元."""
-    plain = part.layers[0][1].plain
-    return not part.is_row and any(
-        value.matches(one.value)
-        and one.value.competes(other.value)
-        and not any(map(other.value.matches, stated))
-        and (
-            _CHANGED_TO.fullmatch(between := plain[one.end : other.start])
-            or (between.strip() == "to" and _MOVED_FROM.search(plain[: one.start]))
-        )
-        for one, other in pairwise(normalise_values(plain))
-    )
 
 
 def is_of_same_sentence(one: EvidencePart, other: EvidencePart) -> bool:

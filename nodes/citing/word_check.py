@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from itertools import permutations
 
@@ -13,23 +13,18 @@ from sextant.nodes.citing.evidence_index import (
     EvidenceIndex,
     StatedFact,
     Support,
-    language_of_sentence,
 )
-from sextant.nodes.citing.evidence_part import OWN, EvidencePart, holds_value
+from sextant.nodes.citing.evidence_part import OWN, EvidencePart
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import (
-    CLAUSE,
-    Text,
-    cut,
-    find_agents,
     is_code,
     names_in,
     other_words,
     terms_of,
     wording_of,
 )
+from sextant.text.characters import language_of
 from sextant.text.statements import negates
-from sextant.text.units import read_rates
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import is_opposite
 
@@ -45,6 +40,8 @@ OF_ASKED = 0.4
 _CLOSE = 0.5
 SHORT = 4
 """A sentence is short if it has at most so many terms that the question lacks."""
+# The share of a fact's words that it has in the order of a part which it repeats.
+_REPEATED = 0.8
 # The share of a sentence's words from which it is supported in part.
 _PARTLY = 0.3
 # How much less a fact is about the question for each term of the sentence that the question lacks.
@@ -82,7 +79,7 @@ class WordCheck:
         self._values = [value for fact in facts for value in fact.values]
         self._stated = {term for fact in facts for term in fact.terms}
         # A bare value is in the language of the question.
-        self._language = language_of_sentence(sentence if self._stated else evidence.question)
+        self._language = language_of(sentence if self._stated else evidence.question)
         self._asked = {term: evidence.weight(term) for term in evidence.asked}
 
     def assess(self) -> Assessment:
@@ -136,7 +133,6 @@ class WordCheck:
         named = (about for _, about, one in found if all(map(one.level, codes)))
         is_near = near >= _OF_BEST * max(named, default=0.0) or not fact.new
         is_apart = self._is_brief and not (is_near and self._is_together(part, telling))
-        is_apart = is_apart or (self._is_brief and self._is_at_another_value(part))
         if is_apart or self._misses_name(fact, (part,)) or self._is_of_another(part, fact):
             return Assessment(Support.PARTIAL, coverage, (part,))
         return Assessment(Support.SUPPORTED, coverage, (part,))
@@ -149,11 +145,9 @@ class WordCheck:
         """
         own = {term for one in self._facts for term in one.new if self._evidence.is_known(term)}
         left_out = max(0.0, 1.0 - _PER_TERM * len(own))
-        others = self._evidence.find_other_items(fact)
         subject = {
             term: weight if is_code(term) else left_out * weight
             for term, weight in self._asked.items()
-            if term not in others
         }
         for term in terms_of(self._sentence.partition(fact.text)[0]):
             subject[term] = max(subject.get(term, 0.0), 0.5 * self._evidence.weight(term))
@@ -228,35 +222,7 @@ class WordCheck:
 
     def _is_of_another(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a part says the same of something else."""
-        return (
-            self._replaces_words(part, fact)
-            or self._joins_clauses(part, fact)
-            or self._names_another(part, fact, find_agents)
-            or self._names_another(part, fact, read_rates)
-        )
-
-    def _is_at_another_value(self, part: EvidencePart) -> bool:
-        """Return whether a part has another number of the kind that is asked about, which some part has: 12 V for 24 V."""
-        return any(
-            not value.bound
-            and any(value.competes(one) and not one.bound for one in part.values)
-            and not holds_value([*part.values, *part.conditions], value)
-            and any(value.matches(one) for other in self._parts for one in other.values)
-            for value in self._evidence.asked_values
-        )
-
-    def _names_another(
-        self, part: EvidencePart, fact: StatedFact, read: Callable[[str], set[str]]
-    ) -> bool:
-        """Return whether the clause with most of a fact's other words names another agent, or rate: 由乙方 for 由甲方."""
-        stated = {one for one in read(fact.text) if one.isalpha()}  # every two years is a value
-        if not stated:
-            return False
-        clauses = [part.layers[0][1].plain] if part.is_clause else cut(CLAUSE, part.sentence)
-        shared = [sum(map(Text(one).has, set(fact.terms) - stated)) for one in clauses]
-        most = max(shared, default=0)
-        best = [read(one) for one, n in zip(clauses, shared, strict=True) if n == most]
-        return any(best) and stated.isdisjoint(set[str]().union(*best))
+        return self._replaces_words(part, fact) or self._joins_clauses(part, fact)
 
     def _joins_clauses(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact says the beginning of one clause with the end of another: A 3 days and B 5, as A 5 days."""
@@ -268,7 +234,7 @@ class WordCheck:
         return any(one.joins(other, stated, asked) for one, other in permutations(groups, 2))
 
     def _replaces_words(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a fact has half of a part's words and others in the place of some: 归乙方所有 for 归甲方所有."""
+        """Return whether a fact repeats a part but for words of another part in the place of some: 归乙方所有 for 归甲方所有."""
         if part.is_row or self._is_foreign(part):
             return False
         stated, quoted = wording_of(fact.text), wording_of(part.sentence)
@@ -276,7 +242,7 @@ class WordCheck:
         kept = sum(end - start for tag, start, end, _, _ in changes if tag == "equal")
         return any(
             tag == "replace"
-            and 2 * kept >= len(stated)
+            and kept >= _REPEATED * len(stated)
             and self._is_swapped(stated[start:end], quoted[at:until], part)
             for tag, start, end, at, until in changes
         )

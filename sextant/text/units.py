@@ -320,25 +320,3 @@ def scale_of_heading(text: str) -> tuple[int, str] | None:
     )
     scale = found["en"] or found["short"] or found["zh"]
     return (SCALE_POWERS[scale] if scale else 3, _MONEY_NAMES[int(named[1:])][1] if named else "")
-
-
-_EACH = re.compile(
-    r"每个?(?P<many>[半两二三四2-9])?个?(?P<zh>季度?|年|月|周|星期|[天日]|小时|分钟?|秒)"
-    r"|(?:\b(?:every|each|per|once an?)|(?<=s )(?<!lasts |takes |needs )(?<! was | has )(?<! is | as )an?) (?P<some>two|three|four|six|other|[2-9]|\d\d)? ?(?P<en>quarter|year|month|week|day|night|hour|minute|second)s?\b"
-    r"|\b(?P<ly>quarter|year|annual|month|week|dai|hour|biennial)(?:ly)?\b(?<=[ly])"
-)
-_EACH_UNIT = {
-    "季": "quarter", "年": "year", "月": "month", "周": "week", "星": "week", "天": "day", "日": "day", "小": "hour", "分": "minute", "秒": "second",
-    "annual": "year", "dai": "day", "biennial": "2year",
-}  # fmt: skip
-_EACH_NUMBER = {"两": "2", "二": "2", "三": "3", "四": "4", "two": "2", "other": "2", "three": "3", "four": "4", "six": "6"}  # fmt: skip
-
-
-def read_rates(text: str) -> set[str]:
-    """Return how often a text says that something is: `2year` for 每两年 and "every other year", `quarter` for quarterly."""
-    found = set[str]()
-    for one in _EACH.finditer(plain_of(text)):
-        number, unit = one["many"] or one["some"] or "", one["zh"] or one["en"] or one["ly"]
-        unit = _EACH_UNIT.get(unit[:1] if one["zh"] else unit, unit)
-        found.add(_EACH_NUMBER.get(number, number) + unit)
-    return found

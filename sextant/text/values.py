@@ -97,7 +97,7 @@ _RANGE = re.compile(r"\s?(?:[-–—~～至到]|to|and|或|or|<|≤)\s?(?:[<≤]
 
 
 # Letters, then digits among them: E42, BM-40, H3-OP, INC-2025-017. CNY1680000 is no name.
-_NAME = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+NAME = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # Longer runs of figures are keys or random numbers; Python reads no number of more than 4,300 figures.
 _LONGEST = 200
 _TOO_LONG = re.compile(rf"\d{{{_LONGEST + 1},}}")
@@ -118,7 +118,7 @@ def normalise_values(text: str) -> tuple[FoundValue, ...]:
     plain = _TOO_LONG.sub(lambda one: " " * len(one[0]), plain)
     found = list[FoundValue]()
     taken = [False] * (len(plain) + 1)
-    for name in _NAME.finditer(plain):
+    for name in NAME.finditer(plain):
         if not _CURRENCY_AHEAD.match(name[0]):
             taken[name.start() : name.end()] = [True] * len(name[0])
     for kind, pattern in _PATTERNS:

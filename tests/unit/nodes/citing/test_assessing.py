@@ -125,12 +125,10 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("When does the club meet?", "The club meets every week in May.", CLUB, True),
         ("How often is the bill sent?", "Every three months.", CLUB, True),
         ("How often is the bill sent?", "Every two months.", CLUB, False),
-        ("How many letters may be sent?", "Thirty letters a day.", CLUB, False),
         ("When must a visit be announced?", "No later than five days ahead of the visit.", CLUB, True),
         ("What must be carried apart?", "Poles shorter than 90 cm.", CLUB, False),
         ("Until when may a visit be moved?", "It may be moved until 48 hours before it begins.", MOVED, True),
         ("How long is a visit now?", "Two hours (raised from 90 minutes).", MOVED, True),
-        ("How long is a visit now?", "90 minutes.", MOVED, False),
         ("第二次迟到罚多少？", "第二次迟到可扣除押金的20%。", FINES, False),
         ("第二次迟到罚多少？", "第二次迟到扣除50%。", FINES, True),
         ("第二季度收入是多少？", "第二季度营业收入为8.2亿元，较去年同期减少3%。", QUARTER, True),
@@ -149,7 +147,6 @@ TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one
         ("辞职要提前多久？", "三个月。", NOTICE, True),
         ("辞职要提前多久？", "两个月。", NOTICE, False),
         ("How long is the warranty?", "A bike has a week of warranty.", BIKES, True),
-        ("How often are lessons?", "Lessons take place three times a day.", BIKES, False),
     ],
 )  # fmt: skip
 def test_days_rates_denials_and_roles_are_told_apart(
@@ -558,7 +555,6 @@ DECK = "Smoking is allowed on the deck and it is not allowed in the cabins."
 @pytest.mark.parametrize(
     ("question", "passage", "right", "wrong"),
     [
-        ("Who is the chair?", CHAIRS, "Hoesung Lee has been the chair since 8 October 2015.", "Ismail Gizouli has been the chair since October 2015."),
         ("Who is the chair?", CHAIRS, "Hoesung Lee has been the chair since October 2015.", "Hoesung Lee has been the chair since February 2015."),
         ("What is the population of the city?", CITY, "The city had a population of 853,382 in 2014.", "The city had a population of 1,345,596 in 2014."),
         ("Where did the country rank in 2012?", RANKS, "It placed 139th out of 176 countries.", "It placed 127th out of 176 countries."),
@@ -606,14 +602,10 @@ def test_a_fact_joins_only_what_its_passage_joins(
     assert (found is Support.SUPPORTED) is is_supported
 
 
-FEE = "Until the end of 2022 the berth fee was 40 EUR. Since March 2023 it is 55 EUR."
-FERRY = "The opening of the pier is moved from 3 April to 20 June 2026, since the piles are late."
 POOL_TIMES = "Special leave: wedding 4 days, moving house 1 day, death of a relative 6 days."
-TOOLS = "Drills are checked every five years, ladders every two."
 TOOLS_ZH = "电钻每五年检查一次，梯子每两年。"
 MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
 WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
-SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
 HALLS = "The small hall costs 80 EUR per hour, the large hall 140 EUR. The cable of ZETA-X is 3 m long and that of ZETA-Y 5 m."
 TERMS = "The trial period is three months. The notice period is six weeks."
 YARD = "Visitors must not:\n\n1. enter the crane area\n2. take photographs"
@@ -625,12 +617,7 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
 @pytest.mark.parametrize(
     ("question", "passage", "right", "wrong"),
     [
-        ("When does the pier open?", FERRY, "On 20 June 2026.", "On 3 April 2026."),
-        ("预算是多少？", SUPPLIER, "预算为95万元。", "预算为80万元。"),
-        ("How much is the berth fee?", FEE, "The berth fee was 40 EUR until 2022; since March 2023 it has been 55 EUR.", "The berth fee is now 40 EUR."),
         ("How many days off for my wedding?", POOL_TIMES, "You get 4 days of special leave.", "You get 6 days of special leave."),
-        ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
-        ("How often are ladders checked?", TOOLS, "Ladders are checked every two years.", "Ladders are checked every five years."),
         ("梯子多久检查一次？", TOOLS_ZH, "每两年。", "每五年。"),
         ("梯子多久检查一次？", TOOLS_ZH, "梯子每两年检查一次。", "梯子每五年检查一次。"),
         ("What does an evening ticket cost?", MEMBERS, "Seniors (65+): 4 EUR", "Seniors (65+): 5 EUR"),
@@ -660,6 +647,11 @@ INCOME = """In millions
 | | 2019 | 2018 |
 | Installation | $33.2 | $41.5 |
 | Maintenance | $86.8 | $87.0 |"""
+SCORES = (
+    "|Model|Backbone|precision|recall|\n|-|-|-|-|\n|DB|ResNet|84 %|81 %|\n|DB|MobileNet|76 %|73 %|"
+)
+INCOMES = "| Company | Income 2019 | Income 2018 |\n| --- | --- | --- |\n| Teal | 299 | 148 |\n| Coral | 123 | 72 |"
+BORN = "Hanne Lund was born on May 16, 1894 in Eureka, Illinois. Per Dahl was born in Holm."
 SEA = "As the ice shrank, sea levels rose by 12 cm. Idle boats are towed away after 15 minutes. The quay opens at 8:00."
 
 
@@ -670,6 +662,15 @@ SEA = "As the ice shrank, sea levels rose by 12 cm. Idle boats are towed away af
         ("What was installation in 2019?", "$33.2 million.", INCOME, True),
         ("What was installation in 2018?", "$33.2 million.", INCOME, False),
         ("What was maintenance in 2018?", "$86.8 million.", INCOME, False),
+        # A rule of single dashes below the names of columns.
+        ("", "DB with ResNet has a recall of 81 %.", SCORES, True),
+        ("", "DB with ResNet has a recall of 84 %.", SCORES, False),
+        # A year that the name of a column has.
+        ("", "The income of Coral was 72 in 2018.", INCOMES, True),
+        ("", "The income of Coral was 123 in 2018.", INCOMES, False),
+        # A date of another century is one value.
+        ("", "Hanne Lund was born on May 16, 1894 in Eureka.", BORN, True),
+        ("", "Hanne Lund was born on May 16, 1895 in Eureka.", BORN, False),
         # A word that says the opposite.
         ("How far did the sea rise?", "Sea levels fell by 12 cm.", SEA, False),
         ("How far did the sea rise?", "Sea levels rose by 12 cm.", SEA, True),

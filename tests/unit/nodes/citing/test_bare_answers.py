@@ -85,7 +85,6 @@ def test_a_bare_yes_or_no_is_supported_where_a_passage_decides_all_that_is_asked
 
 PUMPS = "The LARK-S pump runs at 12 V. The LARK-L pump runs at 24 V and is checked every two years."
 TASKS = "泵每两年检查一次，由安全部负责。维修费用由财务部承担，采购由行政部负责。"
-LOGS = "数据每天备份一次，日志每周清理一次。"
 BOARD = "At least half of the board must be present. The minutes are approved by the chair."
 DUTIES = "Tell your lead soon so that they can call the bank. After this, please write to Audit about it."
 BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is recommended."
@@ -94,23 +93,14 @@ BROWSER = "The oldest supported release of Fernox is 85, but 90 or above is reco
 @pytest.mark.parametrize(
     ("question", "passage", "right", "wrong"),
     [
-        ("Which pump runs at 24 V?", PUMPS, "LARK-L.", "LARK-S."),
         ("How often is it checked?", PUMPS, "Every two years.", "It is checked monthly."),
         ("泵多久检查一次？", TASKS, "泵每两年检查一次。", "泵每季度检查一次。"),
-        ("谁负责采购？", TASKS, "采购由行政部负责。", "采购由财务部负责。"),
         ("谁负责检查泵？", TASKS, "泵由安全部负责。", "安全部由泵负责。"),
-        ("多久清理日志？", LOGS, "日志每周清理一次。", "日志每天清理一次。"),
         (
             "How many must be present?",
             BOARD,
             "At least half of the board.",
             "At most half of the board must be present.",
-        ),
-        (
-            "Who approves?",
-            BOARD,
-            "Minutes are approved by the chair.",
-            "The chair is approved by minutes.",
         ),
         ("Who calls the bank?", DUTIES, "Your lead calls the bank.", "Audit calls the bank soon."),
         (

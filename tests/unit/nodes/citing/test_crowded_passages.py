@@ -53,7 +53,6 @@ def test_what_is_said_of_it_is_supported(question: str, statement: str) -> None:
         ("How much rye does the mill grind a day?", "It grinds 900 kg of rye a day."),
         ("Who is the miller?", "Per Lund is the miller."),
         ("How fast does the lower wheel turn?", "The lower wheel turns at 9 rpm."),
-        ("What do visitors pay?", "Children pay 6 EUR."),
         ("When does the lease end?", "The lease ends on 30 July 2034."),
         ("How long is bran kept?", "Bran is kept for eight months."),
         ("When may the mill run?", "The mill may run when the water is below 40 cm."),
@@ -127,21 +126,6 @@ def test_a_cell_is_of_the_row_and_column_that_are_named_and_not_of_a_longer_name
     evidence = AnswerEvidence([item(passage, "a.md")], question)
     assert evidence.assess(right).support is Support.SUPPORTED
     assert evidence.assess(wrong).support is not Support.SUPPORTED
-
-
-@pytest.mark.parametrize(
-    ("passage", "right", "wrong"),
-    [
-        ("正式工每月10日发工资，实习生每月15日发工资。", "正式工和实习生分别在每月10日和15日发工资。", "正式工和实习生分别在每月15日和10日发工资。"),
-        ("The pump weighs 12 kg. The motor weighs 31 kg.", "Pump and motor weigh 12 and 31 kg, respectively.", "Pump and motor weigh 31 and 12 kg, respectively."),
-    ],
-)  # fmt: skip
-def test_values_in_order_are_of_their_subjects_in_order(
-    passage: str, right: str, wrong: str
-) -> None:
-    evidence = AnswerEvidence([item(passage, "a.md")], "")
-    assert evidence.assess(right).support is Support.SUPPORTED
-    assert evidence.assess(wrong).support is Support.CONTRADICTED
 
 
 def test_the_last_of_several_clauses_may_be_about_all_of_them() -> None:
