@@ -17,14 +17,9 @@ from sextant.domain.warnings import CodedWarning
 from sextant.models.offline.extractive import (
     ExtractiveAnswerer,
     Quotation,
-    find_title_that_answers,
     quote_nearest,
 )
-from sextant.models.offline.passages import (
-    FENCE,
-    describe_row,
-    section_of,
-)
+from sextant.models.offline.passages import FENCE, describe_row, section_of
 from sextant.nodes.answers.computed import (
     ComputedTable,
     answer_from_tables,
@@ -38,7 +33,7 @@ from sextant.nodes.citing.support import SupportedQuote
 from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
-from sextant.text.analysis import names_code
+from sextant.text.analysis import find_unmentioned, names_code
 from sextant.text.characters import find_whole, plain_of
 from sextant.text.statements import AnswerType
 
@@ -295,11 +290,8 @@ def _quotations(
     for quotation in found.quotations:
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
         if quotation is found.quotations[0]:
-            title = find_title_that_answers(question, items[quotation.source])
-            if not title and _WHICH_VERSION.search(plain_of(question)):
-                title = _read_version_above(items[quotation.source])
-            lacks_it = title and not AnswerType(question).is_in(quotation.sentence)
-            row_text = f"{title}: {row_text}" if lacks_it else row_text
+            title = _find_telling_title(question, items[quotation.source], quotation.sentence)
+            row_text = f"{title}: {row_text}" if title else row_text
         shown = _format_sentence(row_text, items)
         if shown.endswith(FENCE):  # which ends code only where nothing follows it on its line
             shown += "\n"
@@ -307,10 +299,12 @@ def _quotations(
         yield from _cite(given, quotation, items[quotation.source], shown)
 
 
-def _read_version_above(item: RetrievedItem) -> str:
-    """Return the title of a passage's section where it names a version; "" otherwise."""
-    title = section_of(item)
-    return title if names_code(title) else ""
+def _find_telling_title(question: str, item: RetrievedItem, sentence: str) -> str:
+    """Return the title of a passage's section where it tells the version or date asked for and the sentence does not."""
+    title, asked = section_of(item), AnswerType(question)
+    is_date = asked.is_quantity and asked.is_in(title) and not find_unmentioned(question, [title])
+    is_wanted = is_date or _WHICH_VERSION.search(plain_of(question))
+    return title if is_wanted and names_code(title) and not asked.is_in(sentence) else ""
 
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sextant.domain.retrieval import RetrievedItem
@@ -13,7 +14,7 @@ from sextant.models.offline.passages import (
     read_full_text,
     section_of,
 )
-from sextant.models.offline.wording import Paraphrases, strip_borrowed_part
+from sextant.models.offline.wording import Paraphrases, split_borrowed
 from sextant.text.analysis import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.characters import find_whole, normalise, plain_of, simplify
 from sextant.text.segmenter import cut_known_words
@@ -30,14 +31,12 @@ _PREFIX = re.compile(r"[a-z]+")
 _NUMBERED = re.compile(
     r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}(?:\.\d{1,4})*|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
 )
+# 2号车间, 第3章; and with digits before any noun, by its first two characters: 305会议室. A unit counts something.
 _CHINESE_NUMBERED = re.compile(
-    r"(?<![\d.])(?P<before>第?)(?P<mark>\d+(?:\.\d+)*|[一二三四五六七八九十]+) ?(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档线等代类](?![\u4e00-\u9fff]?间))"
+    r"(?<![\d.])(?P<before>第?)(?P<mark>\d+(?:\.\d+)*|[一二三四五六七八九十]+) ?"
+    r"(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档线等代类](?![\u4e00-\u9fff]?间)"
+    rf"|(?<=\d\d)(?![{CHINESE_UNITS}])[\u4e00-\u9fff]{{2}})"
 )
-# 305会议室, with the noun's first two characters; a unit would count something.
-_CHINESE_ROOM = re.compile(
-    rf"(?<![\d.])(?P<mark>\d{{2,6}})(?P<kind>(?![{CHINESE_UNITS}号號])[\u4e00-\u9fff]{{2}})"
-)
-_OPENS = r"(?:^|[|。！？；\n])\s*"
 # "Grade 5 and above" is told of grade 6, too.
 _BOUND = r"(?! ?(?:to|-|–|~|or|and (?:above|over|up|below|under|higher|lower|older|more|less)|[及或至到]|以[上下前后]|起))"
 _TITLE_CHARS = 40
@@ -55,7 +54,7 @@ class Siblings:
 
     def __init__(self, question: str, passages: Sequence[RetrievedItem]) -> None:
         plain = plain_of(question)
-        names = [] if _COMPARES.search(plain) else list(_find_names(question, passages))
+        names = [] if _COMPARES.search(plain) else list(_find_names(question))
         self._names = [(re.compile(named), re.compile(others)) for named, others in names]
         self._above = [plain_of(section_of(passage)) for passage in passages] if names else []
         self._texts = [passage.text for passage in passages]
@@ -105,7 +104,7 @@ class Siblings:
         return False
 
 
-def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:
+def _find_names(question: str) -> Iterator[tuple[str, str]]:
     """Yield patterns of each name in a question, and of the others of its kind."""
     plain = plain_of(question)
     for code in codes_in(question):
@@ -126,30 +125,28 @@ def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tu
             rf"(?<![\d.]){re.escape(found['mark'])}(?!\.?\d|[一二三四五六七八九十])",
             rf"{found['before']}{number} ?{kind}{_BOUND}",
         )
-    for found in _CHINESE_ROOM.finditer(plain):
-        # Such numbers name something where they open sentences or rows.
-        other = rf"(?<![\d.])\d{{2,6}}{found['kind']}"
-        if any(re.search(_OPENS + other, plain_of(passage.text)) for passage in passages):
-            yield rf"(?<![\d.]){found['mark']}(?!\d)", other
 
 
 def _find_names_of_series(plain: str) -> Iterator[tuple[str, str]]:
     """Yield patterns of what one of a group of opposites tells apart, and of what the other ones do: north gate, 南门."""
     words = set(cut_known_words(plain))
     for sides in opposites("*+"):
-        for side in sides:
-            others = [word for other in sides if other is not side for word in other]
-            english = "|".join(filter(str.isascii, others))
-            for word in side:
-                if word.isascii():
-                    for found in re.finditer(rf"\b{word}s? (?P<kind>[a-z]{{3,}})\b", plain):
-                        if found["kind"] not in ENGLISH_STOP_WORDS:
-                            yield rf"\b{word}s?\b", rf"\b(?:{english})s? {found['kind']}\b"
-                    continue
-                han = "".join(other for other in others if not other.isascii())
-                for name in words:
-                    if name[0] == word and re.fullmatch(r"[\u4e00-\u9fff]{1,2}", name[1:]):
-                        yield rf"{name}|{word}[边侧面部方]", f"[{han}]{name[1:]}"
+        for word in chain.from_iterable(sides):
+            is_english = word.isascii()
+            others = "|".join(
+                other
+                for side in sides
+                for other in side
+                if word not in side and other.isascii() is is_english
+            )
+            if is_english:
+                kinds = set(re.findall(rf"\b{word}s? ([a-z]{{3,}})\b", plain)) - ENGLISH_STOP_WORDS
+                yield from ((rf"\b{word}s?\b", rf"\b(?:{others})s? {kind}\b") for kind in kinds)
+            else:
+                kinds = {one[1:] for one in words if one[0] == word and len(one) in (2, 3)}
+                yield from (
+                    (f"{word}(?:{kind}|[边侧面部方])", f"(?:{others}){kind}") for kind in kinds
+                )
 
 
 # Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.
@@ -185,71 +182,52 @@ def find_namesakes(question: str, passages: Sequence[RetrievedItem]) -> set[int]
     return others
 
 
-# Whether something is so is answered by either; which things are so is not.
+# What is so, and what is not, each answers whether something is so; but not which things are, or who does.
 _EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否")
 _ASKS_WHICH = re.compile(
-    r"\b(?:which|what|who|whom|whose|where|when|why|how)\b|[哪谁何几]|什么|多少|怎", re.I
+    r"\b(?:which|what|who|whom|whose|where|when)\b|[哪谁]|什么|何[时人物]", re.IGNORECASE
 )
-_ASKS_WHO = re.compile(r"\b(?:which|who|whom)\b|[哪谁]|什么(?:人|样|情况|情形|条件)", re.I)
-# A sentence with one of these denies in other words, or in part.
-_IN_PART = re.compile(
-    r"\b(?:only|except\w*|unless|until|before|fail\w*|lack\w*|refus\w*|avoid\w*|exclud\w*|exempt\w*|instead|rather)\b"
-    r"|[除仅只才拒缺免]|以前|之前|以外|避免",
-    re.I,
-)
-# A denial answers instead of its opposite where it has this part of the question's terms that the opposite has: in the
-# same passage, and in another one.
-_OF_OPPOSITE, _ELSEWHERE = 1 / 2, 2 / 3
+_ASKS_WHO = re.compile(r"\b(?:which|who|whom)\b|[哪谁]|什么(?:人|样|情况|情形|条件)", re.IGNORECASE)
+# The part of the question's terms in the opposite that a denial needs to stand in its place: of the same passage, of
+# another one. What says that something is so needs as many.
+_NEAR, _ELSEWHERE = 1 / 2, 2 / 3
 
 
 def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
-    """Return the places of sentences that say the opposite of what is asked, where another sentence answers it.
+    """Return the indices of sentences that say the opposite of what is asked, where another sentence answers it.
 
     "Dogs are not allowed on deck 2" is one for "Which deck are dogs allowed on?". A sentence is judged by the clause
     that shares most with the question. A question for yes or no ("Is it …?") has no opposite.
     """
-    text = simplify(strip_borrowed_part(question))
+    text = simplify(split_borrowed(question)[0])
     is_denied = negates(text)
     asks = _ASKS_WHICH if is_denied else _ASKS_WHO
     if _EITHER.search(text) or not asks.search(text):
         return set()
     paraphrases = Paraphrases(question)
-    denied = find_denied(text)[1]
-    wanted = paraphrases.read_terms(_ASKS_WHICH.split(denied)[0].strip() or denied or text)
+    wanted = paraphrases.read_terms(find_denied(text)[1] or text) & paraphrases.terms
     said = [_measure_polarity(one.text, paraphrases, wanted, is_denied) for one in sentences]
+    near, elsewhere = (_NEAR, _ELSEWHERE) if is_denied else (1.0, 1.0)
 
     def is_outdone(at: int) -> bool:
-        for other, (same, _) in zip(sentences, said, strict=True):
-            near = other.source == sentences[at].source
-            least = (_OF_OPPOSITE if near else _ELSEWHERE) if is_denied else 1.0
-            if same and same >= least * said[at][1]:
-                return True
-        return False
+        source, shared = sentences[at].source, said[at][0]
+        return any(
+            is_same and other >= shared * (near if one.source == source else elsewhere)
+            for one, (other, is_same) in zip(sentences, said, strict=True)
+        )
 
     return {
         at
-        for at, (same, opposite) in enumerate(said)
-        if opposite > same
-        and not is_row(sentences[at].text)
-        and not _IN_PART.search(simplify(sentences[at].text))
-        and is_outdone(at)
+        for at, (shared, is_same) in enumerate(said)
+        if shared and not (is_same or is_row(sentences[at].text)) and is_outdone(at)
     }
 
 
 def _measure_polarity(
     sentence: str, paraphrases: Paraphrases, wanted: frozenset[str], is_denied: bool
-) -> tuple[int, int]:
-    """Return how many terms of a question a sentence has that says the same, and how many it has that says the opposite.
-
-    A denial tells them with the whole sentence ("opens without a badge"), anything else with its best clause.
-    """
-    parts = [
-        (paraphrases.read_terms(part) & wanted, negates(part))
-        for part in complete_clauses(simplify(sentence))
-    ]
-    denied = max((len(terms) for terms, is_negated in parts if is_negated), default=0)
-    plain = max((len(terms) for terms, is_negated in parts if not is_negated), default=0)
-    if not is_denied:
-        return plain, denied
-    whole = frozenset[str]().union(*(terms for terms, _ in parts))
-    return len(whole) if denied else 0, plain
+) -> tuple[int, bool]:
+    """Return how many of some terms a sentence's best clause has, and whether it denies as the question does."""
+    return max(
+        (len(paraphrases.read_terms(clause) & wanted), negates(clause) is is_denied)
+        for clause in complete_clauses(simplify(sentence)) or [sentence]
+    )

@@ -17,10 +17,9 @@ from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.candidates import (
     Sentence,
-    complete_labels,
-    complete_lists,
-    complete_notes,
+    complete_quotations,
     read_sentences,
+    read_statements,
 )
 from sextant.models.offline.distractors import Siblings, find_namesakes, find_opposites
 from sextant.models.offline.features import (
@@ -30,37 +29,22 @@ from sextant.models.offline.features import (
     Numbers,
     load_weights,
 )
-from sextant.models.offline.passages import (
-    Span,
-    document_of,
-    is_row,
-    quotable_spans,
-    read_document_texts,
-    read_full_text,
-    section_of,
-    table_heads,
-    titles_above,
-)
+from sextant.models.offline.passages import Span, is_row, read_document_texts
 from sextant.models.offline.summary import read_named_section, summary_of_named
-from sextant.models.offline.wording import Paraphrases, is_question, respell, terms_of_question
+from sextant.models.offline.wording import Paraphrases, is_question, respell
 from sextant.models.protocols import Embedder
-from sextant.text.analysis import find_unmentioned, names_code
-from sextant.text.characters import plain_of
+from sextant.text.analysis import find_unmentioned
 from sextant.text.orders import asks_of_orders, orders_answerer
 from sextant.text.statements import AnswerType
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
-NOTHING_NEW = SENTENCE_FEATURES.index("says_nothing_new")
-
 
 logger = logging.getLogger(__name__)
 
 MOST_QUOTES = 3
 # How many sentences are compared by meaning: the best by words, and more in the other language.
 _BY_WORDS, _IN_OTHER_LANGUAGE = 20, 15
-# How many sentences are quoted behind one that only repeats the question.
-_BEHIND = 3
 # Two sentences that share this part of their words say the same.
 _SAME_WORDS = 0.7
 
@@ -155,23 +139,16 @@ class ExtractiveAnswerer:
         if ranking is None:
             return Extraction((), quote_nearest(question, items))
         opposites = find_opposites(question, ranking.sentences)
+        is_narrow = opposites or ranking.evidence.asks_of_kind
         sentences = ranking.evidence.sentences
-        section = (
-            [] if ranking.evidence.asks_of_kind else read_named_section(question, items, sentences)
-        )
-        if section and not opposites:
-            return Extraction(
-                _quote(items, complete_notes(items, [one.span for one in section])), None
-            )
-        title = find_title_that_answers(question, items[ranking.best.source])
-        if not title and self._estimate(ranking) < self._weights.bar:
+        section = [] if is_narrow else read_named_section(question, items, sentences)
+        if not section and self._estimate(ranking) < self._weights.bar:
             return Extraction((), _quote(items, [ranking.best.span])[0])
-        chosen = complete_lists(question, items, self._choose(ranking, opposites))
-        chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
-        completed = _quote(items, complete_labels(question, items, complete_notes(items, chosen)))
-        if not title and _lacks_value(question, items, completed):
-            return Extraction((), completed[0])
-        return Extraction(completed, None)
+        chosen = section or self._choose(ranking, opposites)
+        quotations = _quote(items, complete_quotations(question, items, chosen))
+        if not section and _lacks_value(question, quotations):
+            return Extraction((), quotations[0])
+        return Extraction(quotations, None)
 
     def _estimate(self, ranking: Ranking) -> float:
         """Return the probability that the best sentence answers.
@@ -253,20 +230,11 @@ class ExtractiveAnswerer:
 
 def quote_nearest(question: str, items: Sequence[RetrievedItem]) -> Quotation | None:
     """Return the statement or row with most of a question's words, the first of several; None without any passage."""
-    paraphrases = Paraphrases(question)
-    asked = terms_of_question(plain_of(question))
-    spans = list[Span]()
-    for source, item in enumerate(items):
-        heads = table_heads(item)
-        for start, end in quotable_spans(item.text):
-            text = item.text[start:end]
-            if not (is_question(text) or any(text in head for head in heads)):
-                spans.append((source, start, end))
-    spans = spans or [(source, 0, len(item.text)) for source, item in enumerate(items)]
-    texts = [items[source].text[start:end] for source, start, end in spans]
-    shared = [len(asked & paraphrases.read_terms(text)) for text in texts]
-    best = spans[shared.index(max(shared))] if spans else None
-    return next(iter(_quote(items, [best] if best else [])), None)
+    asked = Paraphrases(question).terms
+    statements = (one for one in read_statements(question, items) if not is_question(one.text))
+    best = max(statements, key=lambda one: len(asked & one.terms), default=None)
+    whole = [(0, 0, len(item.text)) for item in items[:1]]
+    return next(iter(_quote(items, [best.span] if best else whole)), None)
 
 
 def lacks_named(question: str, items: Sequence[RetrievedItem]) -> bool:
@@ -285,60 +253,20 @@ def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str)
     documents = read_document_texts(items)
     lacking = [len(find_unmentioned(question, [text])) for text in documents]
     about = {index for index, count in enumerate(lacking) if count == min(lacking, default=0)}
-    about -= _find_other_sections(question, items) | find_namesakes(question, items)
+    about -= find_namesakes(question, items)
     spelled = respell(question, [item.text for item in items])
     sentences = [one for one in read_sentences(spelled, items) if one.source in about]
     return Evidence(spelled, items, sentences, language) if sentences else None
 
 
-def _find_other_sections(question: str, items: Sequence[RetrievedItem]) -> set[int]:
-    """Return the places of passages without the question's code, in a document that has a section titled by it.
-
-    Where the question names version 2.5.0 and a section is titled "2.5.0 (2024-11-18)", the passages of 2.4.0.
-    """
-    if not names_code(question):
-        return set()
-    titled = {
-        document_of(item) for item in items if not find_unmentioned(question, [titles_above(item)])
-    }
-    return {
-        at
-        for at, item in enumerate(items)
-        if document_of(item) in titled and find_unmentioned(question, [read_full_text(item)])
-    }
-
-
-def find_title_that_answers(question: str, item: RetrievedItem) -> str:
-    """Return the title of a passage's section where it answers: "2.5.0 (2024-11-18)" says when version 2.5.0 came out.
-
-    "" where it does not have the code or version of the question, or no date or number where one is asked for.
-    """
-    title, asked = section_of(item), AnswerType(question)
-    names_it = names_code(question) and not find_unmentioned(question, [title])
-    return title if names_it and asked.is_quantity and asked.is_in(title) else ""
-
-
-def _lacks_value(
-    question: str, items: Sequence[RetrievedItem], quotations: Sequence[Quotation]
-) -> bool:
+def _lacks_value(question: str, quotations: Sequence[Quotation]) -> bool:
     """Return whether the quotations have no value such as `question` asks for, nor all that it speaks of.
 
     "The fee is on request" answers what the fee is, in whatever form.
     """
-    heads = (head for one in quotations for head in table_heads(items[one.source]))
-    said = "\n".join([*dict.fromkeys(heads), *(one.sentence for one in quotations)])
-    is_told = terms_of_question(plain_of(question)) <= Paraphrases(question).read_terms(said)
+    said, paraphrases = "\n".join(one.sentence for one in quotations), Paraphrases(question)
+    is_told = paraphrases.terms <= paraphrases.read_terms(said)
     return not is_told and AnswerType(question).misses_value(said)
-
-
-def _read_behind(ranking: Ranking) -> list[Span]:
-    """Return the sentences behind the best one where that only repeats the question: the price below an article's name."""
-    best = ranking.best
-    if not ranking.features[int(ranking.scores.argmax()), NOTHING_NEW]:
-        return []
-    sentences = ranking.evidence.sentences
-    behind = [one.span for one in sentences if one.source == best.source and one.start >= best.end]
-    return behind[:_BEHIND]
 
 
 def _quote(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> tuple[Quotation, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.candidates import Sentence, introduces
+from sextant.models.offline.candidates import Sentence
 from sextant.models.offline.passages import (
     is_row,
     names_above,
@@ -29,9 +28,8 @@ from sextant.models.offline.passages import (
 from sextant.models.offline.wording import (
     Paraphrases,
     content_words,
-    find_borrowed_part,
     is_question,
-    strip_borrowed_part,
+    split_borrowed,
     terms,
     terms_of_question,
 )
@@ -45,7 +43,6 @@ SENTENCE_FEATURES = (
     "heading_overlap",  # what titles and heads of tables have of the rest
     "passage_overlap",  # share of the question's information in the whole passage
     "neighbour_overlap",  # what the sentence before or behind has of the rest
-    "longest_run",  # share of the question's characters that stand in the sentence as one run
     "missing",  # share of the question's words that the passage lacks
     "passage_rank",  # log of the passage's place in the search
     "answer_type",  # 1 with the kind of thing that is asked for (number, date, name, reason), -1 without
@@ -103,13 +100,10 @@ class Evidence:
     ) -> None:
         self.sentences = sentences
         self.language_of_question = language_of(question)
-        self._question = plain_of(question)
-        self._items = items
-        self._paraphrases = Paraphrases(question)
         self._language = language
-        words = content_words(simplify(strip_borrowed_part(question)))
         self._weights = _weigh_terms(question, sentences)
-        paraphrases = self._paraphrases
+        paraphrases = Paraphrases(question)
+        words = content_words(simplify(split_borrowed(question)[0]))
         self._headings = [
             paraphrases.read_terms(" ".join([titles_above(item), *table_heads(item)]))
             for item in items
@@ -193,14 +187,12 @@ class Evidence:
             "neighbour_overlap": max(
                 (self._cover(one.terms - sentence.terms) for one in around if one), default=0.0
             ),
-            "longest_run": _measure_longest_run(self._question, plain_of(sentence.text)),
             "missing": self._missing[source],
             "passage_rank": math.log(1 + self._sources.index(source)),
             "answer_type": self._match_type(sentence),
             "is_question": float(is_question(sentence.text)),
             "says_nothing_new": float(
-                (said <= heading or said <= self._weights.keys())
-                and not introduces(self._items[source].text, sentence.start, sentence.end)
+                (said <= heading or said <= self._weights.keys()) and not sentence.introduces
             ),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
@@ -251,9 +243,9 @@ def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, floa
 
     A term weighs its inverse document frequency over the sentences at hand: `log(1 + (n + 1) / (df + 0.5))`.
     """
-    stated_part = simplify(strip_borrowed_part(question))
-    stated = terms_of_question(stated_part)
-    borrowed = terms_of_question(simplify(find_borrowed_part(question))) - stated
+    own, borrowed_part = map(simplify, split_borrowed(question))
+    stated = terms_of_question(own)
+    borrowed = terms_of_question(borrowed_part) - stated
     frequency = Counter(
         term for sentence in sentences for term in sentence.terms & (stated | borrowed)
     )
@@ -267,19 +259,6 @@ def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, floa
 
     share = _OWN_SHARE if stated and borrowed else 1.0
     return weigh(stated, share) | weigh(borrowed, 1 - share if stated else 1.0)
-
-
-def _measure_longest_run(question: str, text: str) -> float:
-    """Return the share of the question that stands in the text as one run of characters, 0..1."""
-    question_run, sentence = (re.sub(r"[\W_]+", "", one) for one in (question, text))
-    longest = 0
-    for start in range(len(question_run)):
-        while (
-            start + longest < len(question_run)
-            and question_run[start : start + longest + 1] in sentence
-        ):
-            longest += 1
-    return longest / (len(question_run) or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,17 +291,16 @@ class AnswerWeights:
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Self:
         """Return the weights that a JSON object holds; a feature that it does not name counts nothing."""
-        return cls(
-            sentence=_order(values["sentence"], SENTENCE_FEATURES),
-            answer=_order(values["answer"], ANSWER_FEATURES),
-            intercept=values["intercept"],
-            answer_by_words=_order(values["answer_by_words"], ANSWER_FEATURES),
-            intercept_by_words=values["intercept_by_words"],
-            bar=values["bar"],
-            same_passage=values["same_passage"],
-            other_passage=values["other_passage"],
-            cosines=values["cosines"],
-        )
+        named = {
+            "sentence": SENTENCE_FEATURES,
+            "answer": ANSWER_FEATURES,
+            "answer_by_words": ANSWER_FEATURES,
+        }
+        arrays = {
+            field: np.asarray([values[field].get(name, 0.0) for name in names], dtype=np.float64)
+            for field, names in named.items()
+        }
+        return cls(**{**values, **arrays})
 
     def score(self, features: Numbers) -> Numbers:
         """Return the score of each sentence, shape (sentences,), from shape (sentences, features)."""
@@ -356,10 +334,6 @@ class AnswerWeights:
         usual = np.asarray([scale["-".join(pair)] for pair in languages])
         deviations: Numbers = (cosines - usual[:, 0]) / usual[:, 1]
         return deviations
-
-
-def _order(named: Mapping[str, float], names: Sequence[str]) -> Numbers:
-    return np.asarray([named.get(name, 0.0) for name in names], dtype=np.float64)
 
 
 @cache

@@ -16,8 +16,6 @@ _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
-# "US", "IT" and "WHO" are names, whatever they are in small letters.
-_CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 # "16.x" is any version 16.
 _ENDING_OF_NAME = re.compile(r"['’]s$|(?<=\d)\.x$")
 # Where a link leads, as parsing writes it behind the link's text.
@@ -59,12 +57,6 @@ def terms(text: str) -> list[str]:
     return found
 
 
-def find_capitals(text: str) -> frozenset[str]:
-    """Return the abbreviations in capitals that are stop words in small letters; none of a text all in capitals."""
-    found = () if text.isupper() else _CAPITALS.findall(text)
-    return frozenset(one for one in found if one.lower() in ENGLISH_STOP_WORDS)
-
-
 def strip_targets(text: str) -> str:
     """Return `text` without where its links lead, which says nothing of what it is about."""
     return _TARGET.sub("", text)
@@ -76,7 +68,7 @@ def terms_of_question(text: str) -> frozenset[str]:
     for word in {word for run in _RUN.findall(plain) for word in cut_known_words(run)}:
         if len(word) > 1 and is_stop_word(word):
             plain = plain.replace(word, "么")
-    return frozenset(terms(plain)) | find_capitals(text)
+    return frozenset(terms(plain))
 
 
 class Paraphrases:
@@ -84,15 +76,18 @@ class Paraphrases:
 
     Args:
         question: whose words have synonyms, other forms or other spellings.
+
+    Attributes:
+        terms: what the question speaks of.
     """
 
     def __init__(self, question: str) -> None:
         self._synonyms = name_synonyms(question)
-        self._terms = terms_of_question(plain_of(question))
+        self.terms = terms_of_question(plain_of(question))
 
     def speaks_of(self, text: str) -> bool:
         """Return whether `text` has something that the question speaks of."""
-        return not self._terms.isdisjoint(self.read_terms(text))
+        return not self.terms.isdisjoint(self.read_terms(text))
 
     def read(self, text: str) -> str:
         """Return `text` normalised, behind it the question's words that it has in other words."""
@@ -102,7 +97,7 @@ class Paraphrases:
 
     def read_terms(self, text: str) -> frozenset[str]:
         """Return what `text` speaks of, in the words of the question too."""
-        return frozenset(terms(self.read(text))) | find_capitals(text)
+        return frozenset(terms(self.read(text)))
 
 
 def content_words(question: str) -> list[str]:
@@ -117,20 +112,16 @@ def content_words(question: str) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def strip_borrowed_part(question: str) -> str:
-    """Return a follow-up without what it borrowed; any other question as it is.
+def split_borrowed(question: str) -> tuple[str, str]:
+    """Return what a follow-up says itself, and what it borrowed from the conversation; "" for any other question.
 
     "What about sick leave? (days, employees)": what was asked before stands in brackets at the end
     (`sextant.nodes.question.conversation`).
     """
-    stated, borrowed, _ = question.rpartition(" (")
-    return _PARTICLES.sub("", stated) if borrowed and question.endswith(")") else question
-
-
-def find_borrowed_part(question: str) -> str:
-    """Return what a follow-up borrowed from the conversation; "" for any other question."""
-    _, borrowed, rest = question.rpartition(" (")
-    return rest[:-1] if borrowed and question.endswith(")") else ""
+    stated, borrowed, rest = question.rpartition(" (")
+    if not (borrowed and rest.endswith(")")):
+        return question, ""
+    return _PARTICLES.sub("", stated), rest[:-1]
 
 
 def is_question(sentence: str) -> bool:
@@ -139,9 +130,6 @@ def is_question(sentence: str) -> bool:
 
 
 _LONG_WORD = re.compile(r"(?<![\w-])[A-Za-z]{5,}(?![\w-])")
-
-# A word and its plain inflections are one; longer families are left to whoever compares meanings.
-_ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
 
 
 def respell(question: str, texts: Iterable[str]) -> str:
@@ -159,29 +147,24 @@ def respell(question: str, texts: Iterable[str]) -> str:
     words = [
         word for word in _LONG_WORD.findall(question) if word.lower() not in ENGLISH_STOP_WORDS
     ]
-    if not words:
-        return question
-    known = {word for text in texts for word in _LONG_WORD.findall(normalise(text))}
-    stems = {_ENDING.sub("", word) for word in known}
+    known = {word for text in texts for word in _LONG_WORD.findall(normalise(text)) if words}
+    stems = set(map(stem, known))
     for word in words:
-        plain = word.lower()
-        if _ENDING.sub("", plain) in stems:
-            continue
-        meant = sorted(one for one in known if _differs_by_one_edit(plain, one))
-        if meant:
-            question = question.replace(word, meant[0])
+        typed = word.lower()
+        meant = (one for one in sorted(known) if stem(typed) not in stems and _is_slip(typed, one))
+        question = question.replace(word, next(meant, word))
     return question
 
 
-def _differs_by_one_edit(typed: str, word: str) -> bool:
-    """Return whether one letter too many, too few or two swapped make the difference."""
+def _is_slip(typed: str, word: str) -> bool:
+    """Return whether one letter too many, too few or two swapped make the difference, behind the first one."""
     if typed[0] != word[0] or abs(len(typed) - len(word)) > 1:
         return False
-    at = next((i for i, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), None)
-    if at is None:
-        return len(typed) != len(word)
-    if len(typed) > len(word):
-        return typed[at + 1 :] == word[at:]
-    if len(typed) < len(word):
-        return typed[at:] == word[at + 1 :]
-    return typed[at : at + 2] == word[at : at + 2][::-1] and typed[at + 2 :] == word[at + 2 :]
+    return typed in _slip(word) or word in _slip(typed)
+
+
+def _slip(word: str) -> set[str]:
+    """Return a word with one letter less, or two neighbours swapped, behind the first one."""
+    halves = [(word[:at], word[at:]) for at in range(1, len(word))]
+    swapped = {f"{before}{after[1::-1]}{after[2:]}" for before, after in halves}
+    return swapped | {f"{before}{after[1:]}" for before, after in halves}

@@ -235,21 +235,6 @@ async def test_sentences_that_only_share_the_name_of_the_thing_are_not_added() -
     ]
 
 
-async def test_what_only_repeats_the_question_is_quoted_with_what_stands_below() -> None:
-    """On a receipt the price stands some lines below the article."""
-    receipt = "Cotton bag\nLinen towel\nART-2241\n1 @ 28.90\nTotal 41.40"
-    answerer = ExtractiveAnswerer(AngleEmbedder(E5, {"Linen towel": 0.99}, otherwise=0.7))
-    found = await answerer.extract(
-        "What is the price of the linen towel?", [item(receipt)], language="en"
-    )
-    assert [one.sentence for one in found.quotations] == [
-        "Linen towel",
-        "ART-2241",
-        "1 @ 28.90",
-        "Total 41.40",
-    ]
-
-
 @pytest.mark.parametrize(
     ("question", "passage"),
     [
@@ -287,29 +272,8 @@ async def test_what_says_all_that_is_asked_answers_in_whatever_form(
 async def test_a_label_is_quoted_with_the_value_on_the_next_line() -> None:
     bill = item("Bill B-118\n\nBilling Date:\n\n03/20/2031\n\nDue Date:\n\n04/04/2031")
     found = await ExtractiveAnswerer().extract("When is bill B-118 due?", [bill], language="en")
-    assert "Due Date:\n\n04/04/2031" in [one.sentence for one in found.quotations]
-
-
-async def test_the_label_of_a_list_item_stands_ahead_of_a_later_sentence_of_it() -> None:
-    accounts = item(
-        "- 310 - Meetings: This is for refreshments of staff. They include suppers of night shifts.\n"
-        "- 320 - Printing: Cards and paper. Flyers do not belong here."
-    )
-    question = "Which account are suppers of a night shift for?"
-    found = await ExtractiveAnswerer().extract(question, [accounts], language="en")
-    assert [one.sentence for one in found.quotations][:2] == [
-        "310 - Meetings:",
-        "They include suppers of night shifts.",
-    ]
-
-
-async def test_a_sentence_that_refers_back_is_quoted_with_the_one_before_it() -> None:
-    passage = item("The press has a red lever. It stops the belt at once. Oil is changed in May.")
-    found = await ExtractiveAnswerer().extract("What stops the belt?", [passage], language="en")
-    assert [one.sentence for one in found.quotations][:2] == [
-        "The press has a red lever.",
-        "It stops the belt at once.",
-    ]
+    told = [one.sentence for one in found.quotations]
+    assert told[told.index("Due Date:") + 1] == "04/04/2031"
 
 
 @pytest.mark.parametrize(

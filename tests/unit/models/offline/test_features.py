@@ -87,7 +87,7 @@ def test_what_a_follow_up_names_itself_tells_more_than_what_it_borrowed() -> Non
 
 
 def test_simplified_and_traditional_characters_are_the_same() -> None:
-    assert measure("臺北辦公室", "台北办公室。")[0]["longest_run"] == 1.0
+    assert measure("臺北辦公室", "台北办公室。")[0]["overlap"] == pytest.approx(1.0)
 
 
 def test_a_sentence_in_another_language_is_told_so() -> None:
@@ -95,9 +95,8 @@ def test_a_sentence_in_another_language_is_told_so() -> None:
     assert [one["other_language"] for one in found] == [1.0, 0.0]
 
 
-def test_the_head_of_a_table_and_labels_cannot_be_quoted() -> None:
-    labels = "Tags: E42, MC-200\n\n关键词：限额；住宿"
-    sentences = read_sentences("limit", [item(f"{labels}\n\n{TABLE}")])
+def test_the_head_of_a_table_cannot_be_quoted() -> None:
+    sentences = read_sentences("limit", [item(TABLE)])
     assert [one.text for one in sentences] == ["Tokyo | 190", "Vienna | 120"]
 
 
@@ -139,12 +138,3 @@ def test_where_a_link_leads_says_nothing_and_any_version_of_a_line_is_named_by_i
     )
     assert linked["overlap"] == 0
     assert told["overlap"] == pytest.approx(1.0)
-
-
-def test_us_in_capitals_is_a_country() -> None:
-    ours, theirs = measure(
-        "How do US colleagues ask for leave?", "US colleagues call.", "They ask us by mail."
-    )
-    (plain,) = measure("HOW DO US COLLEAGUES ASK?", "They tell us.")
-    assert ours["overlap"] > theirs["overlap"]
-    assert plain["overlap"] == 0

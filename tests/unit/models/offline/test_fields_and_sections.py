@@ -52,15 +52,6 @@ async def quote(question: str, items: Sequence[RetrievedItem]) -> list[str]:
     return [one.sentence for one in found.quotations]
 
 
-LISTED_FAULTS = [
-    section(
-        "Errors",
-        "E15 Water in the base. Close the tap. E24 The hose is bent. Straighten it. "
-        "E25 The cover is loose. Press it.",
-    )
-]
-
-
 ARTICLES = [
     section("HX-47 cable", "It is made in Bergen. The colour is orange."),
     section("KL-30 水泵", "水泵产自青岛。颜色为橙色。"),
@@ -112,8 +103,6 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
             [section("Fault P-3", "The paper is torn. Open flap B.")],
             ["The paper is torn.", "Open flap B."],
         ),
-        ("What should I do about E24?", LISTED_FAULTS, ["E24 The hose is bent.", "Straighten it."]),
-        ("What does E25 mean?", LISTED_FAULTS, ["E25 The cover is loose.", "Press it."]),
         (
             "What changed in Heron 2.4.0?",
             CHANGES,

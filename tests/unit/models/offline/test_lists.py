@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from sextant.models.offline.candidates import complete_lists, find_label
+from sextant.models.offline.candidates import complete_quotations
 from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.outline import Outline
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
 
@@ -20,7 +21,7 @@ TABLE = "表 1 住宿费限额\n\n| 城市 | 限额 |\n| --- | --- |\n| 北京 |
 def complete(text: str, said: str, *others: str, question: str = "") -> list[str]:
     """Return what is told where `said` is the best sentence of a text, and others follow."""
     spans = [(0, text.index(one), text.index(one) + len(one)) for one in (said, *others)]
-    return [text[start:end] for _, start, end in complete_lists(question, [item(text)], spans)]
+    return [text[start:end] for _, start, end in complete_quotations(question, [item(text)], spans)]
 
 
 @pytest.mark.parametrize(
@@ -34,26 +35,14 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
             "Rules:",
             ["Rooms are booked\n  by noon.", "Keys are returned."],
         ),
-        (
-            "会议记录：\n一、时间：三月\n二、地点：R 栋\n* 1 散会",
-            "会议记录：",
-            ["时间：三月", "地点：R 栋"],
-        ),
         ("Rules:\n- Rooms\n  1. big ones\n- Keys", "Rules:", ["Rooms\n  1. big ones", "Keys"]),
-        (
-            "Steps:\n\n1. Stop it:\n\n```bash\n- stop\n```\n\nNote: data is kept.\n2. Start it.\nThe end.",
-            "Steps:",
-            ["Stop it:\n\n```bash\n- stop\n```\n\nNote: data is kept.", "Start it."],
-        ),
     ],
     ids=[
         "bullets",
         "code",
         "Chinese numbers",
         "lines that go on",
-        "another mark",
         "inner list",
-        "code and notes within steps",
     ],
 )
 def test_what_a_colon_introduces_is_told_with_it(text: str, said: str, told: list[str]) -> None:
@@ -71,20 +60,19 @@ def test_an_item_that_is_quoted_too_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Prices rise:\nThey rise again.", "Prices rise:"),
         ("Prices rise.\n- by a tenth", "Prices rise."),
         ("Output:\n\n```\nno end", "Output:"),
         ("Note: the rest is below. More:\n- one", "Note: the rest is below."),
         ("Many:\n" + "\n".join(f"- item {number}" for number in range(13)), "Many:"),
     ],
-    ids=["no marks", "no colon", "open code", "in the middle of a line", "too many"],
+    ids=["no colon", "open code", "in the middle of a line", "too many"],
 )
 def test_what_introduces_no_list_stands_alone(text: str, said: str) -> None:
     assert complete(text, said) == [said]
 
 
 def test_without_quotations_nothing_is_told() -> None:
-    assert complete_lists("", [item(LIST)], []) == []
+    assert complete_quotations("", [item(LIST)], []) == []
 
 
 def test_of_a_table_the_rows_are_quoted_that_have_what_the_caption_does_not_say() -> None:
@@ -133,7 +121,6 @@ depot --help
         ("问题1：几点开门？\n回答1：\n七点开门。", ["问题1：几点开门？", "七点开门。"]),
         ("Q: When?\nA: At seven in the morning.", ["Q: When?", "At seven in the morning."]),
         ("Answer: It opens at seven.", ["It opens at seven."]),
-        ("A: one gate\nB: two gates", ["A: one gate", "B: two gates"]),
         ("答案以公告为准。", ["答案以公告为准。"]),
     ],
 )
@@ -166,7 +153,7 @@ def test_long_code_is_cut_at_its_lines() -> None:
     ],
 )
 def test_indented_items_belong_to_the_item_above(text: str, sentence: str, label: str) -> None:
-    assert text[slice(*find_label(text, text.index(sentence)))] == label
+    assert text[slice(*Outline(text).find_label(text.index(sentence)))] == label
 
 
 HOURS = """- Library:
@@ -221,14 +208,6 @@ def test_code_is_shown_between_fences() -> None:
     assert describe_row(code, passage, start) == f"```\n{code}\n```"
 
 
-def test_a_sentence_is_told_with_the_next_one_and_its_list_where_that_refers_back_to_it() -> None:
-    said = "Some things are not paid."
-    text = f"{said} These include:\n\n- food\n- travel"
-    assert complete(text, said) == [f"{said} These include:", "food", "travel"]
-    other = text.replace("These include", "The rest includes")
-    assert complete(other, said) == [said]
-
-
 def test_a_list_is_told_behind_the_sentence_that_introduces_it_whichever_of_the_quoted_it_is() -> (
     None
 ):
@@ -250,25 +229,7 @@ def test_a_sentence_before_a_table_that_does_not_point_to_it_stays_the_answer(ga
         items.append(replace(item(part), document_id="a", metadata=metadata))
         start += len(part) + 2
     span = (0, 0, len(said))
-    assert complete_lists("Who is the harbour master?", items, [span]) == [span]
-
-
-@pytest.mark.parametrize(
-    ("question", "told"),
-    [
-        ("各城市的限额是多少？", ["北京 | 650 元", "苏州 | 480 元"]),
-        ("每个北京员工的限额是多少？", ["北京 | 650 元"]),
-        ("限额是多少？", ["北京 | 650 元"]),
-    ],
-)
-def test_who_asks_of_each_is_told_every_row(question: str, told: list[str]) -> None:
-    assert complete(TABLE, "北京 | 650 元", question=question) == told
-
-
-def test_each_is_asked_of_all_rows_below_a_caption() -> None:
-    table = TABLE.replace("| 苏州 |", "| 其他城市 |")
-    told = complete(table, "表 1 住宿费限额", question="各城市的住宿费限额是多少？")
-    assert told == ["北京 | 650 元", "其他城市 | 480 元"]
+    assert complete_quotations("Who is the harbour master?", items, [span]) == [span]
 
 
 def test_the_number_of_a_line_of_versions_stays_and_a_reference_alone_is_not_quoted() -> None:
@@ -277,14 +238,6 @@ def test_the_number_of_a_line_of_versions_stays_and_a_reference_alone_is_not_quo
         "24.x | 2025",
         "Fix the lamp.",
     ]
-
-
-def test_a_row_is_named_by_its_words_and_what_is_said_elsewhere_stays() -> None:
-    rows = ["1 | boat | 90", "12 | barge | 500"]
-    table = "| No | Kind | Fee |\n| --- | --- | --- |\n| 1 | boat | 90 |\n| 12 | barge | 500 |\n| | sum | 590 |\n"
-    note = "Rafts are free."
-    told = complete(f"{table}\n{note}", rows[1], note, question="What do all 12 vessels pay?")
-    assert told == [*rows, "sum | 590", note]
 
 
 async def test_the_introduction_of_a_list_tells_its_items_apart() -> None:

@@ -10,8 +10,7 @@ import pytest
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from tests.embedders import AngleEmbedder
-from tests.unit.models.offline.passages import E5, item
+from tests.unit.models.offline.passages import item
 
 MOTORS = "The motor M-4 runs at 900 rpm. The motor M-7 runs at 1200 rpm."
 LOCKERS = "The key of locker 12 is with Ann. The key of locker 31 is with Bob."
@@ -110,32 +109,6 @@ ZH_RELEASES = "3.1 版于2023年6月12日发布，新增人脸识别。3.2 版�
 )
 async def test_a_version_is_not_one_of_another_number(question: str, expected: list[str]) -> None:
     assert (await answers(question, *RELEASES))[:1] == expected
-
-
-async def test_where_a_section_is_titled_by_a_version_only_what_names_it_is_quoted() -> None:
-    changes = [
-        replace(item(text), document_id="changes", metadata={"section_path": (title,)})
-        for title, text in (
-            ("1.2.0 (2024-05-03)", "A new release of Relay with many new fixes."),
-            ("1.3.0 (2024-11-18)", "Folders can be shared."),
-        )
-    ]
-    question = "What is new in Relay 1.3.0?"
-    assert await answers(question, *changes) == ["Folders can be shared."]
-    news = replace(item("Relay 1.3.0 is new."), document_id="news")
-    assert "Relay 1.3.0 is new." in await answers("Is Relay 1.3.0 new?", *changes, news)
-
-
-async def test_a_title_with_the_date_of_the_version_asked_for_answers_by_itself() -> None:
-    fixes = item("Several bugs around globs are gone.")
-    dated, undated = (
-        replace(fixes, metadata={"section_path": (title,)})
-        for title in ("1.3.0 (2024-11-18)", "1.3.0")
-    )
-    far = ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.6))
-    question = "When was version 1.3.0 released?"
-    assert (await far.extract(question, [dated], language="en")).quotations
-    assert not (await far.extract(question, [undated], language="en")).quotations
 
 
 @pytest.mark.parametrize(
