@@ -61,7 +61,10 @@ _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x100, 0x250))))
 _MISNAMED = re.compile(f"[{_SMALL_LETTERS}](?:[{_CAPITALS}]|[\u0530-\u1cff](?=[{_SMALL_LETTERS}]))")
 _FEW_MISNAMED, _MOST_MISNAMED = 2, 0.1  # letters; of the words
 _TURN = 0.02  # the slope of letters that do not stand upright
-_DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
+_DESCENT = (
+    0.2  # of the letters' size, or a box to be ticked: what is below the line on which they stand
+)
+_TALL = 5.0  # times as high as its letters are wide: a word of narrow letters, or of a font with a wrong height
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
 
@@ -255,8 +258,11 @@ class Page:
         for start, end in self._word_spans(text):
             left, high, right, low, left2, high2, right2, low2 = find_sides(start, end - 1)
             left = left if left < left2 else left2
-            bottom = low if low < low2 else low2
             right = right if right > right2 else right2
+            if high - low > _TALL * (right - left) / (end - start):
+                high, low = self._letter_height(start, high, low)
+                high2, low2 = self._letter_height(end - 1, high2, low2)
+            bottom = low if low < low2 else low2
             top = high if high > high2 else high2
             self._starts.append(start)
             self._spans.append((left, end, right, low, high, low2, high2))
@@ -266,6 +272,14 @@ class Page:
                 word = plain[start:end].replace(FILLER, "")
                 self._shown.append(Word(word, number, x0, y0, x1, y1))
         self._spans.append((0.0, 0, 0.0, 0.0, 0.0, 0.0, 0.0))  # behind the last word
+
+    def _letter_height(self, index: int, high: float, low: float) -> tuple[float, float]:
+        """Return the upper and lower side of a character, of its size where its font claims to be far higher."""
+        size, slope = self._chars.look(index)
+        if slope > _TURN or high - low <= 2 * size:
+            return high, low
+        base = self._chars.base(index)
+        return base + size, base - _DESCENT * size
 
     def _word_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the first character of each word and the one behind it."""

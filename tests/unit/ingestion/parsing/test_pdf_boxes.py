@@ -9,6 +9,7 @@ import pytest
 from sextant.domain.page_boxes import PageBox, find_boxes
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft, from_wire, to_wire
+from sextant.ingestion.parsing.formats.pdf_characters import Characters
 from sextant.ingestion.parsing.limits import Limits
 from tests.pdf_writer import Item, PdfNote, PdfText, draw_ruled_table, write_pdf
 
@@ -110,3 +111,20 @@ def test_a_page_whose_text_runs_sideways_is_read_upright_and_boxed_as_it_is_show
     assert box.x0 < (300 + sign * 20) / WIDTH < box.x1
     start = 1 - (400 + sign * 120) / HEIGHT
     assert (box.y1 if sign > 0 else box.y0) == pytest.approx(start, abs=0.005)
+
+
+def test_boxes_are_as_high_as_the_letters_whatever_their_font_claims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sides_of = Characters.find_sides
+
+    def claim(characters: Characters, first: int, last: int) -> tuple[float, ...]:
+        left, high, right, low, left2, high2, right2, low2 = sides_of(characters, first, last)
+        return left, high + 40, right, low - 20, left2, high2 + 40, right2, low2 - 20
+
+    monkeypatch.setattr(Characters, "find_sides", claim)
+    made = read([PdfText(70, 700, "The door opens at six.", 10)])
+
+    [box] = boxes_of(made, "The door opens at six.")
+    assert is_around(box, 70, 700)
+    assert (box.y1 - box.y0) * HEIGHT < 15
