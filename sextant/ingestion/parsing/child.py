@@ -11,8 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -153,44 +152,18 @@ def _reply(
 
 
 def restrict(limits: Limits) -> None:
-    """Limit this process to what parsing needs. Linux and macOS; a no-op elsewhere."""
+    """Limit this process to what parsing needs; what is granted is never exceeded. Linux and macOS; a no-op elsewhere."""
     try:
         import resource
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    for kind, both in _resource_limits(limits).items():
-        resource.setrlimit(kind, both)
-
-
-@contextmanager
-def restricted(limits: Limits) -> Iterator[None]:
-    """Limit this process in the block to the same CPU time and memory, which it has to itself again behind it."""
-    try:
-        import resource
-    except ImportError:
-        yield
-        return
-    wanted = _resource_limits(limits)
-    before = {kind: resource.getrlimit(kind) for kind in wanted}
-    try:
-        for kind, (most, _) in wanted.items():
-            resource.setrlimit(kind, (most, before[kind][1]))
-        yield
-    finally:
-        for kind, both in before.items():
-            resource.setrlimit(kind, both)
-
-
-def _resource_limits(limits: Limits) -> dict[int, tuple[int, int]]:
-    """Return the soft and the hard limit of each resource that a parser is short of; what is granted is never exceeded."""
-    import resource
-
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     until = math.ceil(time.process_time()) + limits.cpu_seconds
     _, granted = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.inf if granted == resource.RLIM_INFINITY else granted
-    seconds = int(min(until, most)), int(min(until + 1, most))  # it is warned first, then killed
-    found = {resource.RLIMIT_CORE: (0, 0), resource.RLIMIT_CPU: seconds}
+    # It is warned first, then killed.
+    resource.setrlimit(resource.RLIMIT_CPU, (int(min(until, most)), int(min(until + 1, most))))
     if sys.platform == "linux":
         # `open` would write to many memory pages, and a forked process copies each page that it writes to.
         statm = os.open("/proc/self/statm", os.O_RDONLY)
@@ -198,8 +171,8 @@ def _resource_limits(limits: Limits) -> dict[int, tuple[int, int]]:
             used = int(os.read(statm, 64).split()[0]) * resource.getpagesize()
         finally:
             os.close(statm)
-        found[resource.RLIMIT_AS] = (used + limits.memory_bytes, used + limits.memory_bytes)
-    return found
+        memory = used + limits.memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def leave_network() -> None:

@@ -4,7 +4,7 @@ Starting Python and importing the parsers takes 0.2 s of CPU, forking a loaded p
 `sextant.ingestion.parsing.hosts` starts it with an empty environment and a socket for stdin and stdout. The host says
 that it is ready, reads the head of a request, forks, and waits. The forked process reads the file's bytes from the
 socket, answers and ends. When it ends badly, the host ends in the same way, because what is left of the request in the
-socket is unknown. Only small texts are read by the host itself, under the same limits: a fork takes half of their time.
+socket is unknown.
 
 Request: four bytes of length, as many of a `HostRequest`, `size` bytes of file. With a `page` that page is drawn
 (`draws`), or read by OCR, whose models are loaded once, before the fork; without, the file is parsed.
@@ -23,15 +23,14 @@ from importlib import import_module
 
 import msgspec
 
-from sextant.domain.errors import FileRejected, SextantError
+from sextant.domain.errors import SextantError
 from sextant.ingestion.parsing import child
-from sextant.ingestion.parsing.detect import CONVERTED, FileType, detect, type_of_name
+from sextant.ingestion.parsing.detect import CONVERTED, FileType, type_of_name
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import Limits
 
 READY = b"R"
-_TEXTS = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
-_SMALL = 64_000  # bytes of a text that the host reads itself
+_FREQUENT = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
 _FIRST = b"# First\n\nIt says this. And that.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
 
 
@@ -61,25 +60,15 @@ def main() -> None:
     gc.set_threshold(20_000)
     with suppress(ImportError):  # not on Windows
         import_module("resource")  # what the forked process limits itself with
-    for frequent in _TEXTS:
-        parser_for(frequent)
+    for file_type in _FREQUENT:
+        parser_for(file_type)
     child.answer(_FIRST, "first.md", Limits())  # what is made on first use is made here, once
     with socket.socket(fileno=0) as channel:
         channel.sendall(READY)
         while head := bytes(receive(channel, int.from_bytes(receive(channel, 4)))):
             request = HostRequest.of(head)
             _load(request)
-            content, is_text = None, False
-            is_small = not request.page and request.size <= _SMALL
-            if is_small and type_of_name(request.filename) in _TEXTS:
-                content = bytes(receive(channel, request.size))
-                with suppress(FileRejected):  # an empty file or an error is for the forked process
-                    is_text = b"\0" not in content and detect(content, request.filename) in _TEXTS
-            if content is not None and is_text:
-                with child.restricted(request.limits):
-                    _answer(channel, content, request)
-            else:
-                _serve_in_fork(channel, request, content)
+            _serve_in_fork(channel, request)
             channel.sendall(READY)
 
 
@@ -111,11 +100,8 @@ def _load(request: HostRequest) -> None:
         parser_for(file_type)
 
 
-def _serve_in_fork(channel: socket.socket, request: HostRequest, content: bytes | None) -> None:
-    """Answer a request in a forked process, which reads the file if `content` is None.
-
-    Ends like that one unless it ends well: 128 + n for signal n.
-    """
+def _serve_in_fork(channel: socket.socket, request: HostRequest) -> None:
+    """Answer a request in a forked process, and end like that one unless it ends well: 128 + n for signal n."""
     gc.freeze()  # what is loaded is left alone from here on, so the two processes share it
     number = os.fork()
     if not number:  # it leaves without the clean-up that belongs to the host
@@ -123,9 +109,7 @@ def _serve_in_fork(channel: socket.socket, request: HostRequest, content: bytes 
         try:
             child.die_with_parent()
             child.restrict(request.limits)
-            if content is None:
-                content = bytes(receive(channel, request.size))
-            _answer(channel, content, request)
+            _answer(channel, bytes(receive(channel, request.size)), request)
             code = 0
         finally:
             os._exit(code)

@@ -214,8 +214,8 @@ async def parse_file(
 ) -> ParsedDocument:
     """Parse one file into text, sections and chunks.
 
-    A forked process does the work, for small texts its host, under limits of memory, CPU and wall
-    time; it is killed with all its descendants when it passes them.
+    A forked process does the work under limits of memory, CPU and wall time; it is killed with all its
+    descendants when it passes them.
 
     Args:
         content: the whole file.

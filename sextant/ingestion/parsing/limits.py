@@ -61,15 +61,9 @@ class Limits:
             reads: whether OCR reads scanned pages, and the words in images.
         """
         limits, multimodal, ocr = settings.limits, settings.multimodal, settings.ocr
+        files = limits.model_dump(include={*cls.__dataclass_fields__})  # those of the same names
         return cls(
-            file_bytes=limits.file_bytes,
-            pdf_pages=limits.pdf_pages,
-            page_edge=limits.page_edge,
-            zip_entries=limits.zip_entries,
-            zip_inflated_bytes=limits.zip_inflated_bytes,
-            zip_part_bytes=limits.zip_part_bytes,
-            zip_ratio=limits.zip_ratio,
-            table_cells=limits.table_cells,
+            **files,
             cpu_seconds=limits.parse_cpu_seconds,
             wall_seconds=limits.parse_wall_seconds,
             memory_bytes=limits.parse_memory_bytes,

@@ -5,6 +5,7 @@ Runs in a parser host alone: it takes some 700 MB and seconds of CPU a page.
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import cache
 from importlib import import_module, util
@@ -195,8 +196,4 @@ class OcrEngine:
 
 def _size(box: tuple[Point, ...]) -> tuple[float, float]:
     """Return the width and the height of a quadrangle, whose corners are in clockwise order from the upper left."""
-    (left, top), (right, first), (_, bottom), _ = box
-    return (
-        ((right - left) ** 2 + (first - top) ** 2) ** 0.5,
-        ((box[2][0] - right) ** 2 + (bottom - first) ** 2) ** 0.5,
-    )
+    return math.dist(box[0], box[1]), math.dist(box[1], box[2])
