@@ -1,6 +1,6 @@
 """The budget of one answer (`limits`): model calls, prompt tokens and seconds, and how many passages fit into them.
 
-Nodes look here before they ask the chat model. Judgements (analyze, grade, refine) leave what `reserve_for_answer`
+Nodes look here before they ask the chat model. Judgements (analyze, grade) leave what `reserve_for_answer`
 says; when they can afford no more, rules judge. When the time for searching is over, the answer is written from what
 was found. A limit that was reached is one warning in the state's `coded_warnings`.
 """
@@ -22,7 +22,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
-from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS, EndpointSpeed
+from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS, USUAL_ANSWER, EndpointSpeed
 from sextant.nodes.context import RunContext
 from sextant.nodes.prompt_lines import format_reports
 from sextant.nodes.state import State, reports_of
@@ -45,8 +45,8 @@ _JUDGED = 0.6
 FIRST_SENTENCE = 30
 # The share of a time that is planned with, since rates vary.
 _PLANNED_SHARE = 0.8
-# Tokens of a short and of a usual answer; where the model's answers are known, how much longer one may be.
-_SHORT_ANSWER, _USUAL_ANSWER, _LONGER = 40, 150, 1.5
+# Tokens of a short answer; where the model's answers are known, how much longer one may be.
+_SHORT_ANSWER, _LONGER = 40, 1.5
 # A model that would take so many times the time left is not asked.
 _HOPELESS = 1.5
 # Tokens of reports that one call reads: each call takes seconds whatever it reads, and long reports are read sooner
@@ -170,7 +170,7 @@ def tokens_until_end(state: State, run: RunContext, speed: EndpointSpeed) -> flo
 
 def answer_length(speed: EndpointSpeed) -> float:
     """Return how many tokens a rather long answer of a model has."""
-    return max(_SHORT_ANSWER, _LONGER * speed.shown) if speed.shown else _USUAL_ANSWER
+    return max(_SHORT_ANSWER, _LONGER * speed.shown) if speed.shown else USUAL_ANSWER
 
 
 def seconds_too_slow(state: State, run: RunContext) -> float:

@@ -20,6 +20,8 @@ from pydantic import TypeAdapter
 # Tokens of an answer's prompt without passages and conversation: 250 of instructions, up to 300 of what the graph knows
 # (`sextant.nodes.prompt_lines`), and the rest for the question and for tokenizers that need more than is estimated.
 INSTRUCTION_TOKENS = 700
+USUAL_ANSWER = 150
+"""Tokens of an ordinary answer."""
 
 # The weight of the newest answer in an average.
 _NEWEST = 0.5

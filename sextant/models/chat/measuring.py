@@ -20,7 +20,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, SextantError
 from sextant.domain.settings import Settings
 from sextant.models.chat.chat_model import ChatModel
-from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS, ContextLimit
+from sextant.models.chat.endpoint_memory import INSTRUCTION_TOKENS, USUAL_ANSWER, ContextLimit
 from sextant.models.chat.replies import Line
 from sextant.models.chat.roles import Role
 from sextant.models.chat.structured import ModelReply
@@ -187,7 +187,6 @@ def _write_prompt(size: int, task: str) -> tuple[str, list[BaseMessage]]:
     return code, [SystemMessage(_SYSTEM), HumanMessage(text)]
 
 
-_ANSWER_TOKENS = 150  # tokens of an ordinary answer
 _PATIENCE = 5  # factor of the advised time limit for a model that was too slow
 _ROOMY = 16_384  # tokens of context that suffice for all defaults
 
@@ -251,7 +250,7 @@ def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iter
         return
     prompt = settings.answers.passage_tokens + INSTRUCTION_TOKENS
     thought = found.thinking_tokens / found.answer_rate
-    seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / found.answer_rate + thought
+    seconds = prompt / found.prompt_rate + USUAL_ANSWER / found.answer_rate + thought
     most = settings.limits.answer_seconds
     if seconds > most:
         yield (
