@@ -41,7 +41,7 @@ _BLOCKS = frozenset({
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
 _WORDLESS = frozenset({"script", "style", "template", "head"})
-_MENUS = frozenset({"nav", "footer", "button"})
+_MENUS = frozenset({"nav", "footer", "button", "li"})
 _IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
