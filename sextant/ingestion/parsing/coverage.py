@@ -236,7 +236,7 @@ def _json(content: bytes) -> str:
     """Return the names of members that hold something, each once, and all texts."""
     text, names, found = decode(content).text, dict[str, None](), list[str]()
 
-    def keep(members: list[tuple[str, Any]]) -> bool:
+    def keep(members: list[tuple[str, Any]]) -> list[tuple[str, Any]] | None:
         for name, value in members:
             names.update({name: None} if value or value == 0 else {})
             found.extend(
@@ -244,7 +244,7 @@ def _json(content: bytes) -> str:
                 for one in (value if isinstance(value, list) else [value])
                 if isinstance(one, str)
             )
-        return bool(members)
+        return members or None
 
     read = partial(json.loads, parse_int=str, parse_float=str, object_pairs_hook=keep)
     try:
