@@ -19,11 +19,10 @@ from sextant.models.chat.endpoint_memory import EndpointMemory
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.embedding_space import check_space
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.jobs import JobStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import fresh_database, settings_over, short_folder
+from tests.integration.stored_state import GraphRecord, JobStore
 
 
 class _KnownEndpoints(EndpointMemory):
