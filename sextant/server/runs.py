@@ -76,9 +76,7 @@ class AnswerRun:
         self._turns = turns
         self._language = language
         self._has_turn = False
-        self._answer: Answer | None = None
-        self._failure: Failed | None = None
-        self._interrupted: Interrupted | None = None
+        self._last: Done | Failed | Interrupted | None = None
         self._telling = asyncio.Event()
         self._news = asyncio.Event()
         self._task = asyncio.create_task(self._go(events))
@@ -106,11 +104,12 @@ class AnswerRun:
         """
         await asyncio.wait({self._task})
         self._raise_failure()
-        if self._interrupted is not None:
-            raise DecisionNeeded.of(self._interrupted.request)
-        if self._answer is None:  # stopped before it began
-            raise _cancel_task().speak(self._language)
-        return self._answer
+        match self._last:
+            case Done(answer=answer):
+                return answer
+            case Interrupted(request=request):
+                raise DecisionNeeded.of(request)
+        raise _cancel_task().speak(self._language)  # stopped before it began
 
     async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
         """Yield the encoded events from number `after` on until the end, with pings in between."""
@@ -184,18 +183,13 @@ class AnswerRun:
             self._turns.release()
 
     def _note(self, event: Event) -> None:
-        match event:
-            case Status():
-                self.node = event.node
-            case Done():
-                self._answer = event.answer
-            case Failed():
-                self._failure = event
-            case Interrupted():
-                self._interrupted = event
-        if not isinstance(event, Status):
+        if isinstance(event, Status):
+            self.node = event.node
+        else:
             self._telling.set()
             self._give_turn()
+        if isinstance(event, Done | Failed | Interrupted):
+            self._last = event
         if part := self._encode(event, f"{self.run_id}-{len(self.parts) + 1}"):
             self.parts.append(part)
             self._wake()
@@ -213,11 +207,10 @@ class AnswerRun:
     @property
     def _is_told(self) -> bool:
         """Return whether the last event is out."""
-        return bool(self._answer or self._failure or self._interrupted)
+        return self._last is not None
 
     def _raise_failure(self) -> None:
-        if self._failure is not None:
-            failure = self._failure
+        if isinstance(failure := self._last, Failed):
             raise error_of(failure.code, failure.message, **(failure.detail or {}))
 
 

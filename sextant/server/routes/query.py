@@ -40,25 +40,14 @@ from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields
 from sextant.server.routing import Reader, ReaderRag
 from sextant.server.routing import router as new_router
-from sextant.server.schemas.answers import (
-    Pending,
-    QueryRequest,
-    QueryResponse,
-    ResumeBody,
-    ThreadPage,
-    ThreadQuery,
-    ThreadTitle,
-    TurnBody,
-    TurnsBody,
-    answer_on_wire,
-    on_wire,
-)
+from sextant.server.schemas import answers as bodies
+from sextant.server.schemas.answers import answer_on_wire, on_wire
 
 router = new_router("answers", prefix="/api/query")
 
 _STREAM = {"description": "The answer; with `stream` or `Accept: text/event-stream` its events."}
 _PENDING: dict[int | str, dict[str, Any]] = {
-    202: {"description": "A person must decide before there is an answer.", "model": Pending}
+    202: {"description": "A person must decide before there is an answer.", "model": bodies.Pending}
 }
 _AGAIN = {"description": "The events, from the beginning or after `Last-Event-ID`."}
 
@@ -77,13 +66,13 @@ RunId = Annotated[
 
 @router.post(
     "",
-    response_model=QueryResponse,
+    response_model=bodies.QueryResponse,
     responses={200: _STREAM, **_PENDING, **problems(404, 409, 502)},
 )
 async def ask(
     request: Request,
     principal: Reader,
-    question: QueryRequest,
+    question: bodies.QueryRequest,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
     last_event_id: LastEventId = None,
 ) -> Response:
@@ -106,13 +95,13 @@ async def ask(
 
 @router.post(
     "/resume",
-    response_model=QueryResponse,
+    response_model=bodies.QueryResponse,
     responses={200: _STREAM, **_PENDING, **problems(404, 409, 502)},
 )
 async def resume_answer(
     request: Request,
     principal: Reader,
-    body: ResumeBody,
+    body: bodies.ResumeBody,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """Resume an answer that waits for a decision, or a report that was stopped."""
@@ -174,7 +163,7 @@ async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> N
     serving_of(request).runs.find(run_id, principal.user_id).stop()
 
 
-def _read_request(body: QueryRequest) -> AnswerRequest:
+def _read_request(body: bodies.QueryRequest) -> AnswerRequest:
     chosen = body.model_dump(by_alias=False, include={*Options.__annotations__})
     return AnswerRequest(
         body.query,
@@ -229,7 +218,9 @@ ThreadId = Annotated[
 
 
 @threads_router.get("")
-async def list_threads(rag: ReaderRag, options: Annotated[ThreadQuery, Query()]) -> ThreadPage:
+async def list_threads(
+    rag: ReaderRag, options: Annotated[bodies.ThreadQuery, Query()]
+) -> bodies.ThreadPage:
     """List the conversations of the caller, the latest first."""
     listing = ListingKey.of("threads", rag.user_id)
     after = None
@@ -240,21 +231,21 @@ async def list_threads(rag: ReaderRag, options: Annotated[ThreadQuery, Query()])
     page, next_cursor = listing.page(
         known, options.limit, lambda one: [one.updated_at, one.thread_id]
     )
-    return ThreadPage(threads=page, next_cursor=next_cursor)
+    return bodies.ThreadPage(threads=page, next_cursor=next_cursor)
 
 
 @threads_router.get("/{threadId:path}", responses=problems(404))
-async def get_thread(rag: ReaderRag, thread_id: ThreadId) -> TurnsBody:
+async def get_thread(rag: ReaderRag, thread_id: ThreadId) -> bodies.TurnsBody:
     """Return the turns of a conversation, the oldest first."""
     turns = await rag.conversations().turns(thread_id)
-    shown = tuple(map(TurnBody.from_domain, turns))
-    return TurnsBody(thread_id=thread_id, turns=shown)
+    shown = tuple(map(bodies.TurnBody.from_domain, turns))
+    return bodies.TurnsBody(thread_id=thread_id, turns=shown)
 
 
 @threads_router.patch(
     "/{threadId:path}", status_code=204, response_class=Response, responses=problems(404)
 )
-async def rename_thread(rag: ReaderRag, thread_id: ThreadId, body: ThreadTitle) -> None:
+async def rename_thread(rag: ReaderRag, thread_id: ThreadId, body: bodies.ThreadTitle) -> None:
     """Give a conversation another title."""
     await rag.conversations().rename(thread_id, body.title)
 
