@@ -64,7 +64,7 @@ export function sure(text) {
 /** Ask for a name; null if the user cancels. @returns {Promise<string | null>} */
 export async function named(label, action, before = "") {
   byId("naming-label").textContent = label;
-  byId("naming-done").textContent = action;
+  byId("naming-done").textContent = byId("naming").ariaLabel = action;
   byId("naming-name").value = before;
   return (await agreed(byId("naming"))) ? byId("naming-name").value.trim() || null : null;
 }

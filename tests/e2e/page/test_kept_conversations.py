@@ -1,0 +1,24 @@
+"""Conversations in the list at the side: renamed, and saved as Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.steps import GUIDE
+
+
+def test_a_conversation_is_renamed_and_saved(page: Page) -> None:
+    page.get_by_label("Your question").fill("糖尿病患者的主要症状是什么？")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_label("Rename: 糖尿病患者的主要症状是什么？").click()
+    page.get_by_label("Title of the conversation").fill("Symptoms")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    expect(page.get_by_role("link", name="Symptoms")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_label("Save as Markdown: Symptoms").click()
+    assert download.value.suggested_filename == "Symptoms.md"
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert text.startswith("# Symptoms\n\n## 糖尿病患者的主要症状是什么？\n\n")
+    assert f"- [1] {GUIDE}" in text
