@@ -32,9 +32,13 @@ _ASKS = re.compile(
     r"|(?:key|main) (?:points|takeaways|content|contents|topics))\b"
     r"|总结|概括|概述|归纳|梳理|综述|摘要|概要|要点|主要(?:内容|讲|说)"
 )
+# The name of the document has to be all that is left of such a question.
+_ASKS_OF_WHOLE = re.compile(
+    r"\bwhat (?:is|was|does|do|did)\b.*\b(?:about|say|cover)\b|(?:讲|说|谈)了?(?:些|的)?(?:是)?(?:什么|哪些)"
+)
 # Words that a request for a summary has beside the name of the document.
 _FILLERS = re.compile(
-    r"\b(?:about|of|give|please|brief(?:ly)?|short|document|report|file|text|thread)\b"
+    r"\b(?:about|says?|covers?|of|give|please|brief(?:ly)?|short|document|report|file|text|thread)\b"
     r"|讲|说|谈|了|内容|一下|简要|简单|什么|哪些|主要|文档|文件|全文"
 )
 _NUMBER = re.compile(r"\d+")
@@ -60,11 +64,14 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
 def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
     """Return the id of the one document that `question` asks a summary of; None for any other question."""
     plain = plain_of(question)
-    words = content_words(_FILLERS.sub(" ", _ASKS.sub(" ", plain))) if _ASKS.search(plain) else []
+    is_summary = _ASKS.search(plain) is not None
+    if not (is_summary or _ASKS_OF_WHOLE.search(plain)):
+        return None
+    words = content_words(_FILLERS.sub(" ", _ASKS.sub(" ", plain)))
     found = {document_of(item): _share_of_words(words, item) for item in items if words}
     most = max(found.values(), default=0.0)
     named = [document for document, share in found.items() if share == most]
-    return named[0] if len(named) == 1 and most >= _ENOUGH else None
+    return named[0] if len(named) == 1 and most >= (_ENOUGH if is_summary else 1.0) else None
 
 
 def read_named_section(

@@ -60,6 +60,11 @@ async def quoted(question: str) -> list[str]:
             "Consumers ran out of memory.",
         ),
         (
+            "What was the incident of the late trucks about?",
+            "Trucks were shown up to 95 minutes late.",
+            "Consumers ran out of memory.",
+        ),
+        (
             "Give me a short summary of the map outage",
             "The map could not be loaded from 13:20 to 14:55 UTC.",
             "A certificate had expired.",
