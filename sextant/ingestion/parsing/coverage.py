@@ -201,9 +201,8 @@ def _recount(content: bytes, file_type: FileType) -> list[_SourcePart] | None:
 
 def _office(content: bytes) -> Iterator[_SourcePart]:
     for name, root in _xml_parts(content, *_WRITTEN, *_DRAWN):
-        if any(
-            fnmatchcase(name, drawn) for drawn in _DRAWN
-        ):  # each series of a chart names its categories again
+        if any(fnmatchcase(name, drawn) for drawn in _DRAWN):
+            # Each series of a chart names its categories again.
             texts = (one.text or "" for one in root.iter("{*}t", "{*}v"))
             words = dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))
             yield _SourcePart(name, " ".join(words))
@@ -234,24 +233,23 @@ def _xlsx(content: bytes) -> Iterator[_SourcePart]:
 
 def _json(content: bytes) -> str:
     """Return the names of members that hold something, each once, and all texts."""
-    text, names, found = decode(content).text, dict[str, None](), list[str]()
-
-    def keep(members: list[tuple[str, Any]]) -> list[tuple[str, Any]] | None:
-        for name, value in members:
-            names.update({name: None} if value or value == 0 else {})
-            found.extend(
-                one
-                for one in (value if isinstance(value, list) else [value])
-                if isinstance(one, str)
-            )
-        return members or None
-
-    read = partial(json.loads, parse_int=str, parse_float=str, object_pairs_hook=keep)
+    text = decode(content).text
     try:
-        read(text)
+        values = [json.loads(text, parse_int=str, parse_float=str)]
     except ValueError:
-        for line in filter(str.strip, text.split("\n")):
-            read(line)
+        lines = [line for line in text.split("\n") if line.strip()]
+        values = [json.loads(line, parse_int=str, parse_float=str) for line in lines]
+    names, found, todo = dict[str, None](), list[str](), values
+    while todo:
+        value: Any = todo.pop()
+        if isinstance(value, dict):
+            filled = {str(name): one for name, one in value.items() if one or one == 0}
+            names.update(dict.fromkeys(filled))
+            todo.extend(filled.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+        elif isinstance(value, str):
+            found.append(value)
     return " ".join([*names, *found])
 
 

@@ -230,9 +230,10 @@ def _scientific(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     decimals, digits = (
         sum(token.kind == "digit" for token in some) for some in (tokens[point:cut], tokens[cut:])
     )
-    mantissa, _, power = f"{number:.{decimals}E}".partition("E")
-    sign = "-" if power.startswith("-") else tokens[cut].text[1:].replace("-", "")
-    return f"{mantissa}E{sign}{power[1:].zfill(digits)}"
+    rounded = Context(prec=decimals + 1, rounding=ROUND_HALF_UP).plus(number)
+    power = rounded.adjusted() if rounded else 0
+    sign = "-" if power < 0 else tokens[cut].text[1:].replace("-", "")
+    return f"{rounded.scaleb(-power):.{decimals}f}E{sign}{str(abs(power)).zfill(digits)}"
 
 
 def _format_date(days: float, section: _Section) -> str:

@@ -90,19 +90,8 @@ _LEVEL_OF_KIND = {
     "chapter": 1, "section": 2, "subsection": 3,
 }  # fmt: skip
 _NO_HEADINGS = (
-    "toc",
-    "contents",
-    "table",
-    "figure",
-    "index",
-    "目录",
-    "目錄",
-    "目次",
-    "图",
-    "圖",
-    "表",
-    "副",
-)
+    "toc", "contents", "table", "figure", "index", "目录", "目錄", "目次", "图", "圖", "表", "副",
+)  # fmt: skip
 _TITLE_STYLES = frozenset(["title", "标题", "標題", "文档标题", "文件标题", "公文标题"])
 _CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.IGNORECASE)
 

@@ -61,9 +61,8 @@ _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x100, 0x250))))
 _MISNAMED = re.compile(f"[{_SMALL_LETTERS}](?:[{_CAPITALS}]|[\u0530-\u1cff](?=[{_SMALL_LETTERS}]))")
 _FEW_MISNAMED, _MOST_MISNAMED = 2, 0.1  # letters; of the words
 _TURN = 0.02  # the slope of letters that do not stand upright
-_DESCENT = (
-    0.2  # of the letters' size, or a box to be ticked: what is below the line on which they stand
-)
+# Of the letters' size, or a box to be ticked: what is below the line on which they stand.
+_DESCENT = 0.2
 _TALL = 5.0  # times as high as its letters are wide: a word of narrow letters, or of a font with a wrong height
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")

@@ -128,6 +128,8 @@ FILES: dict[str, Callable[[], bytes]] = {
     "a.xml": as_xml,
     "a.ipynb": as_notebook,
     "a.json": lambda: json.dumps({"rules": LINES}).encode(),
+    "lists.json": lambda: json.dumps([[line] for line in LINES]).encode(),
+    "a.jsonl": lambda: "\n".join(json.dumps({"rule": line}) for line in LINES).encode(),
 }
 
 
