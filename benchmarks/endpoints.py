@@ -43,7 +43,7 @@ ANSWER = "When the owner goes out of scope, the value is dropped, and its memory
 def reply_to(request: ApiRequest) -> Reply | str:
     """Judge that all suffices, and answer from the passage on owners."""
     if request.wants_json:
-        return as_json({"relevant": [1], "sufficient": True, "missing": ""})
+        return as_json({"relevant": [1], "sufficient": True, "queries": []})
     found = request.prompt.partition("out of scope")[0].rpartition('<passage number="')[2]
     return ANSWER.format(n=(re.match(r"\d+", found) or ["1"])[0])
 
