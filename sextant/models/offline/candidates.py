@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
-from sextant.models.offline.outline import Outline
+from sextant.models.offline.outline import PassageOutline
 from sextant.models.offline.passages import (
     Span,
     document_of,
@@ -76,7 +76,7 @@ def read_statements(question: str, items: Sequence[RetrievedItem]) -> list[Sente
 
 
 def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) -> Iterator[Sentence]:
-    heads, outline, text = table_heads(item), Outline(item.text), item.text
+    heads, outline, text = table_heads(item), PassageOutline(item.text), item.text
     for start, end in quotable_spans(text):
         quoted = text[start:end]
         if any(quoted in head for head in heads):
@@ -108,7 +108,7 @@ def complete_quotations(
     paraphrases, completed = Paraphrases(question), list[Span]()
     for span in spans:
         source, start, end = span
-        text, outline = items[source].text, Outline(items[source].text)
+        text, outline = items[source].text, PassageOutline(items[source].text)
         label, below = outline.find_label(start), outline.read_below(start, end)
         if paraphrases.speaks_of(text[slice(*label)]):
             completed.append((source, *label))
@@ -132,9 +132,8 @@ def _choose_rows(
 def _find_notes(items: Sequence[RetrievedItem], span: Span) -> Iterator[Span]:
     """Yield the notes that a quotation's marks refer to, from its passage before others of its document."""
     source, start, end = span
-    wanted = set(", ".join(NOTE_MARK.findall(items[source].text, start + 1, end)).split(", ")) - {
-        ""
-    }
+    marks = NOTE_MARK.findall(items[source].text, start + 1, end)
+    wanted = {label for mark in marks for label in mark.split(", ")}
     home = document_of(items[source])
     near = [at for at, item in enumerate(items) if wanted and document_of(item) == home]
     for at in sorted(near, key=lambda at: at != source):
@@ -147,9 +146,9 @@ def _find_notes(items: Sequence[RetrievedItem], span: Span) -> Iterator[Span]:
 
 def _drop_repeated(spans: Sequence[Span]) -> list[Span]:
     """Return the spans that share nothing with one before them."""
-    told = list[Span]()
+    chosen = list[Span]()
     for span in spans:
         source, start, end = span
-        if not any(one == source and start < last and first < end for one, first, last in told):
-            told.append(span)
-    return told
+        if not any(one == source and start < last and first < end for one, first, last in chosen):
+            chosen.append(span)
+    return chosen

@@ -243,8 +243,8 @@ def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, floa
 
     A term weighs its inverse document frequency over the sentences at hand: `log(1 + (n + 1) / (df + 0.5))`.
     """
-    own, borrowed_part = map(simplify, split_borrowed(question))
-    stated = terms_of_question(own)
+    stated_part, borrowed_part = map(simplify, split_borrowed(question))
+    stated = terms_of_question(stated_part)
     borrowed = terms_of_question(borrowed_part) - stated
     frequency = Counter(
         term for sentence in sentences for term in sentence.terms & (stated | borrowed)

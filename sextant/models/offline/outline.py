@@ -32,7 +32,7 @@ class _Part:
     end: int
 
 
-class Outline:
+class PassageOutline:
     """The lines of a passage, and what each stands under.
 
     Args:
@@ -54,9 +54,10 @@ class Outline:
         if parent is None:
             return 0, 0
         part = self._parts[parent]
-        begin, end = list(sentence_spans(self._text[part.start : part.end]))[-1]
-        is_text = part.kind == _TEXT
-        return (part.start + begin, part.start + end) if is_text else (part.start, part.end)
+        if part.kind == _ITEM:
+            return part.start, part.end
+        *_, (begin, end) = sentence_spans(self._text[part.start : part.end])
+        return part.start + begin, part.start + end
 
     def read_below(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return what a sentence introduces, if that is short: the items of a list, code, or the rows of a table."""

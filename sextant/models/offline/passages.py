@@ -214,8 +214,8 @@ def _describe_cells(cells: Sequence[str], names: Sequence[str]) -> str:
     """Return the cells of a row with the names of their columns, two without such as name and value; "" for others."""
     colon, gap = _SIGNS[language_of(" ".join(names or cells))]
     if len(names) == len(cells) > 1:
-        told = [_read_field(f"{name}: 1")[0].capitalize() or name for name in names]
-        pairs = zip(told, cells, strict=True)
+        titles = [_read_field(f"{name}: 1")[0].capitalize() or name for name in names]
+        pairs = zip(titles, cells, strict=True)
         return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
     filled = list(filter(None, cells))
     return colon.join(filled) if len(filled) == 2 else ""

@@ -158,8 +158,8 @@ def _read_telling(text: str) -> list[tuple[int, int]]:
     spans = [
         span
         for span in quotable_spans(text)
-        if not (is_row(said := text[slice(*span)]) or is_question(said))
-        and (len(said) >= _CHARACTERS if has_cjk(said) else len(said.split()) >= _WORDS)
+        if not (is_row(line := text[slice(*span)]) or is_question(line))
+        and (len(line) >= _CHARACTERS if has_cjk(line) else len(line.split()) >= _WORDS)
     ]
     ended = [span for span in spans if is_ended(text[slice(*span)])]
     return ended or [span for span in spans if not _FIELD.match(text, *span)]

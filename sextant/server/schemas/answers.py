@@ -90,8 +90,11 @@ class Pending(Wire):
     request: dict[str, Any]
 
 
-def _always_but_trace(schema: dict[str, Any]) -> None:
+def _require_all_but_trace(schema: dict[str, Any]) -> None:
+    """Say that an answer has each field, whatever the defaults of `Answer` are."""
     schema["required"] = [name for name in schema["properties"] if name != "trace"]
+    for name in schema["required"]:
+        schema["properties"][name].pop("default", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class QueryResponse(Answer):
     model was given, with its version. `notFound`: questions of a report that the documents do not answer.
     """
 
-    __pydantic_config__ = CAMEL_CASE | {"json_schema_extra": _always_but_trace}
+    __pydantic_config__ = CAMEL_CASE | {"json_schema_extra": _require_all_but_trace}
 
     language: Annotated[str, Field(json_schema_extra={"enum": ["zh", "en"]})] = "en"
     trace: tuple[dict[str, Any], ...] | None = None

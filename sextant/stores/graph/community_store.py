@@ -161,6 +161,7 @@ def _read_communities(
     pairs = np.frombuffer(block, _PAIR)
     communities = pairs["community"].astype(np.uint64)
     entities = pairs["entity"].astype(np.uint64)
+    # The first row differs from its own complement, so a community begins there.
     changed = np.diff(communities, axis=0, prepend=~communities[:1]) != 0
     starts = np.flatnonzero(changed.any(axis=1))
     parts = zip(communities[starts], np.split(entities, starts[1:]), strict=False)

@@ -102,16 +102,16 @@ class Writer:
     def _say(
         self,
         key: str,
-        place: str,
+        cited: str,
         value: str,
         *,
         item: str = "",
         listed: bool = False,
         **words: Any,  # noqa: ANN401 - what the sentence names
     ) -> ComputedFinding:
-        """Return the sentence `key` about a value, with the place that it cites."""
+        """Return the sentence `key` about a value, with the cell or column that it cites."""
         sentence = self._words.text(key, **{"value": value, **words})
-        return ComputedFinding(sentence, place, value, item, listed)
+        return ComputedFinding(sentence, cited, value, item, listed)
 
     # Rows.
 
@@ -121,8 +121,8 @@ class Writer:
             shown = self._table.rows[row][column].strip()
             named = shown if is_listed else self._words.name_in_question(row, one_of=len(rows))
             if shown and is_listed:
-                place = _cell(row, column)
-                yield self._say("listed", place, shown, row=named, item=named, listed=True)
+                cited = _cell(row, column)
+                yield self._say("listed", cited, shown, row=named, item=named, listed=True)
             else:
                 yield from self._columns_of(row, [column], named, named)
             yield from self._columns_of(row, self._query.select[1:], named)
@@ -145,8 +145,8 @@ class Writer:
         text = OF_DATES[order.operation] if is_date else order.operation
         for row in result.at[:_MAX_LISTED]:
             shown, named = column.values[row].text.strip(), self._words.name(row)
-            place, label = _cell(row, column.index), self._words.label(row)
-            yield self._say(text, place, shown, item=label, column=column.name, row=named)
+            cited, label = _cell(row, column.index), self._words.label(row)
+            yield self._say(text, cited, shown, item=label, column=column.name, row=named)
             yield from self._columns_of(row, query.select, named)
         yield from self._more(len(result.at))
 
@@ -157,15 +157,15 @@ class Writer:
         item = self._words.label(row) if item is None else item
         for column in columns:
             if shown := self._table.rows[row][column].strip():
-                name, place = self._table.name(column), _cell(row, column)
-                yield self._say(Operation.VALUE, place, shown, item=item, row=named, column=name)
+                name, cited = self._table.name(column), _cell(row, column)
+                yield self._say(Operation.VALUE, cited, shown, item=item, row=named, column=name)
 
     def _value(self, row: int, column: Column) -> ComputedFinding:
         """Return the value of a cell, as one of several."""
-        shown, place = self._table.rows[row][column.index].strip(), _cell(row, column.index)
+        shown, cited = self._table.rows[row][column.index].strip(), _cell(row, column.index)
         named, label = self._words.name(row), self._words.label(row)
         words = {"row": named, "column": column.name}
-        return self._say(Operation.VALUE, place, shown, item=label, listed=True, **words)
+        return self._say(Operation.VALUE, cited, shown, item=label, listed=True, **words)
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         found, name = first_of_each(self._table, rows, column), self._table.name(column)
@@ -301,8 +301,8 @@ class Writer:
         if query.aggregate is Operation.COUNT:
             text, of = ("grouped_rows", "") if column is None else ("grouped_count", column.name)
             for name, members in list(groups.items())[:_MAX_LISTED]:
-                count, place = len(self._each_once(members, column)), f"c{group + 1}"
-                yield self._say(text, place, str(count), item=name, of=count, row=name, column=of)
+                count, cited = len(self._each_once(members, column)), f"c{group + 1}"
+                yield self._say(text, cited, str(count), item=name, of=count, row=name, column=of)
             yield from self._more(len(groups), self._table.name(group))
             return
         if column is None or query.aggregate is None:
@@ -326,13 +326,13 @@ class Writer:
                 row=name,
                 operation=self._words.operations[result.operation],
                 column=column.name,
-                label=self._label_beside(result, group),
+                label=self._name_extreme(result, group),
                 subject=self._table.name(group),
                 overall=overall,
             )
         yield from self._more(len(results))
 
-    def _label_beside(self, result: Result, group: int) -> str:
+    def _name_extreme(self, result: Result, group: int) -> str:
         """Return the name, in brackets, of the row with the largest or smallest value of a group."""
         words = [one.index for one in self._columns if one.kind is ValueKind.TEXT]
         row = next((self._table.rows[at] for at in result.at), None)

@@ -8,7 +8,7 @@ import pytest
 
 from sextant.models.offline.candidates import complete_quotations
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.outline import Outline
+from sextant.models.offline.outline import PassageOutline
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
 
@@ -153,7 +153,7 @@ def test_long_code_is_cut_at_its_lines() -> None:
     ],
 )
 def test_indented_items_belong_to_the_item_above(text: str, sentence: str, label: str) -> None:
-    assert text[slice(*Outline(text).find_label(text.index(sentence)))] == label
+    assert text[slice(*PassageOutline(text).find_label(text.index(sentence)))] == label
 
 
 HOURS = """- Library:
