@@ -11,8 +11,10 @@ from sextant.text.sentences import is_ended, sentence_spans
 
 # Longer lists, tables and code are not quoted whole.
 _MOST_ITEMS, _MOST_ROWS, _MOST_LINES = 12, 8, 12
+_MOST_BETWEEN = 3  # lines or blocks of code between two items of a numbered list
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
+_DIGITS = re.compile(r"\d+")
 _RULE = re.compile(r"\s*\|[ :|-]+$")
 _INTRODUCES = re.compile(r"[:：][*_]*\s*$")
 _POINTS_BELOW = re.compile(
@@ -24,12 +26,13 @@ _BARS = "| \t"
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A line, or code with its fences; `depth` is how far it is indented."""
+    """A line, or code with its fences; `depth` is how far it is indented, `number` that of an item, if it has one."""
 
     kind: str
     depth: int
     start: int
     end: int
+    number: int | None = None
 
 
 class PassageOutline:
@@ -43,6 +46,9 @@ class PassageOutline:
         self._text = text
         self._parts = list(_read_parts(text))
         self._parents = [self._find_parent(at) for at in range(len(self._parts))]
+        self._ends = [part.end for part in self._parts]
+        for at in range(len(self._parts)):
+            self._join_numbered(at)
 
     def find_label(self, start: int) -> tuple[int, int]:
         """Return where that stands which an item belongs to, an empty span for other sentences.
@@ -84,7 +90,7 @@ class PassageOutline:
     def _find_last(self, at: int) -> int:
         """Return where the last thing ends that stands below an item."""
         below = [child for child, parent in enumerate(self._parents) if parent == at]
-        return max([self._parts[at].end, *map(self._find_last, below)])
+        return max([self._ends[at], *map(self._find_last, below)])
 
     def _find_parent(self, at: int) -> int | None:
         part = self._parts[at]
@@ -110,6 +116,18 @@ class PassageOutline:
                 return before if opens else None
             before -= 1
         return None
+
+    def _join_numbered(self, at: int) -> None:
+        """Let an item go on a numbered list over a few lines or code between, which belong to the item before."""
+        part = self._parts[at]
+        if self._parents[at] is not None or part.number is None:
+            return
+        near = range(at - 1, max(at - 2 - _MOST_BETWEEN, -1), -1)
+        items = (one for one in near if self._parts[one].kind == _ITEM)
+        last = next((one for one in items if self._parts[one].depth == part.depth), None)
+        if last is not None and self._parts[last].number == part.number - 1:
+            self._parents[at] = self._parents[last]
+            self._ends[last] = self._parts[at - 1].end
 
     def _introduces(self, part: _Part) -> bool:
         return _INTRODUCES.search(self._text[part.start : part.end]) is not None
@@ -149,4 +167,5 @@ def _read_part(kind: str, first: re.Match[str], last: re.Match[str]) -> _Part:
     depth = len(first[0]) - len(first[0].lstrip())
     mark = _MARK.match(first[0]) if kind == _TEXT else None
     start = first.start() + (mark.end() if mark else depth)
-    return _Part(_ITEM if mark else kind, depth, start, last.start() + len(last[0].rstrip()))
+    end, digits = last.start() + len(last[0].rstrip()), _DIGITS.search(mark[0]) if mark else None
+    return _Part(_ITEM if mark else kind, depth, start, end, int(digits[0]) if digits else None)

@@ -36,6 +36,11 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
             ["Rooms are booked\n  by noon.", "Keys are returned."],
         ),
         ("Rules:\n- Rooms\n  1. big ones\n- Keys", "Rules:", ["Rooms\n  1. big ones", "Keys"]),
+        (
+            "Steps:\n1. Get it.\n```\nmake\n```\n2. Wait.\nIt takes long.\n3. Leave.\nMore follows.",
+            "Steps:",
+            ["Get it.\n```\nmake\n```", "Wait.\nIt takes long.", "Leave."],
+        ),
     ],
     ids=[
         "bullets",
@@ -43,6 +48,7 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
         "Chinese numbers",
         "lines that go on",
         "inner list",
+        "numbers over lines and code",
     ],
 )
 def test_what_a_colon_introduces_is_told_with_it(text: str, said: str, told: list[str]) -> None:
