@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
 
 from sextant.domain.retrieval import RetrievedItem
@@ -23,7 +23,7 @@ from sextant.models.offline.passages import (
     section_of,
 )
 from sextant.models.offline.wording import content_words, is_question, split_borrowed
-from sextant.text.analysis import codes_and_versions_in
+from sextant.text.analysis import codes_and_versions_in, codes_in
 from sextant.text.characters import has_cjk, plain_of, simplify
 from sextant.text.sentences import is_ended
 
@@ -44,6 +44,7 @@ _FILLERS = re.compile(
 _NUMBER = re.compile(r"\d+")
 _ENOUGH = 0.6  # of the words of a question that a name must have
 _QUOTES = 6
+_AFTER_LABEL = ":：–—-|"
 _CHARACTERS, _WORDS = 10, 4  # of a sentence that says something
 # "Date: 12 March", 主持：…: fields that head a letter or minutes.
 _FIELD = re.compile(r"[^\s:：]{1,20}(?: [^\s:：]{1,12})?[:：](?!//)")
@@ -81,13 +82,17 @@ def read_named_section(
 
     A code in the title is enough ("How do I fix ORA-00942?"), and of such a section those sentences that have another
     word of the question, if any do. Of a long section the first sentences are returned where a code names it, else none.
+    A code that labels a sentence titles what follows in its paragraph, too ("E25 The cover is loose. Press it."), and
+    the code of a row titles that where nothing else is asked.
     """
     stated = simplify(split_borrowed(question)[0])
     words, codes = set(content_words(stated)), _read_codes(stated)
     sections = defaultdict[tuple[str, ...], list[Sentence]](list)
-    for one in sentences:
+    for one, label in zip(sentences, _read_labels(items, sentences), strict=True):
         title = simplify(section_of(items[one.source]))
-        if words == set(content_words(title)) or codes == _read_codes(title) != set():
+        labels = [title, label] if words == codes or not is_row(one.text) else [title]
+        is_named_by_code = codes and codes in map(_read_codes, labels)
+        if is_named_by_code or words == set(content_words(title)):
             path = items[one.source].metadata.get("section_path") or ()
             sections[document_of(items[one.source]), *path].append(one)
     found = next(iter(sections.values())) if len(sections) == 1 and words else []
@@ -97,6 +102,24 @@ def read_named_section(
     found = [one for one in found if others.intersection(content_words(one.text))] or found
     found.sort(key=lambda one: (items[one.source].metadata.get("start", 0), one.start))
     return [one.span for one in found[:_QUOTES]]
+
+
+def _read_labels(items: Sequence[RetrievedItem], sentences: Sequence[Sentence]) -> Iterator[str]:
+    """Yield the code that labels each sentence, or one ahead of it in its paragraph; "" for none."""
+    label, source, end = "", -1, 0
+    for one in sentences:
+        between = items[one.source].text[end : one.start] if one.source == source else "\n"
+        label = _read_label(one.text) or ("" if between.strip(" ") else label)
+        source, end = one.source, one.end
+        yield label
+
+
+def _read_label(sentence: str) -> str:
+    """Return the code that a sentence opens with and does not go on from: "E9: …", "E9 The …", not "E9 has …"."""
+    code = next(iter(codes_in(sentence)), "")
+    rest = sentence.removeprefix(code).lstrip(" *_")
+    is_label = sentence.startswith(code) and (rest[:1] in _AFTER_LABEL or rest[:1].isupper())
+    return code if is_label else ""
 
 
 def _read_codes(text: str) -> set[str]:

@@ -52,6 +52,14 @@ async def quote(question: str, items: Sequence[RetrievedItem]) -> list[str]:
     return [one.sentence for one in found.quotations]
 
 
+LISTED_FAULTS = [
+    section(
+        "Errors",
+        "E15 Water in the base. Close the tap. E24 The hose is bent. Straighten it.\n\nU7: The flame went out. Wait.\n\n"
+        "U9：电源中断。请更换网线。\n\nU5 has no meaning. It is old.\n\n"
+        "| Code | Meaning |\n| --- | --- |\n| F5 | Drain blocked |\n| F6 | Door open |",
+    )
+]
 ARTICLES = [
     section("HX-47 cable", "It is made in Bergen. The colour is orange."),
     section("KL-30 水泵", "水泵产自青岛。颜色为橙色。"),
@@ -103,6 +111,10 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
             [section("Fault P-3", "The paper is torn. Open flap B.")],
             ["The paper is torn.", "Open flap B."],
         ),
+        ("What should I do about E24?", LISTED_FAULTS, ["E24 The hose is bent.", "Straighten it."]),
+        ("How do I fix U7?", LISTED_FAULTS, ["U7: The flame went out.", "Wait."]),
+        ("F6是什么意思？", LISTED_FAULTS, ["F6 | Door open"]),
+        ("U9怎么处理？", LISTED_FAULTS, ["U9：电源中断。", "请更换网线。"]),
         (
             "What changed in Heron 2.4.0?",
             CHANGES,
@@ -128,6 +140,7 @@ async def test_a_section_that_alone_is_named_is_told_in_its_order(
         ("What happens in stage 3?", [*STAGES, replace(STAGES[2], document_id="other")]),
         ("What happens in stage 9?", STAGES),
         ("E-17和E-18怎么排除？", FAULTS),
+        ("How do I fix U5?", LISTED_FAULTS),
     ],
 )
 async def test_what_asks_for_more_or_names_no_one_section_tells_none_whole(
