@@ -40,6 +40,8 @@ _BLOCKS = frozenset({
     "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "ol", "p", "pre", "search",
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
+# Roles whose text styles set apart, though nothing stands between the elements.
+_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _WORDLESS = frozenset({"script", "style", "template", "head"})
 _MENUS = frozenset({"nav", "footer", "button", "li"})
 _IN_MENUS = "in menus and feet of the page"
@@ -220,6 +222,8 @@ class Reader:
                 self._inline[start:] = [with_address(text, node.attributes.get("href"))]
         elif tag == "q":
             self._inline.append("”")
+        elif node.attributes.get("role") in _CELLS:
+            self._inline.append(" ")
         if tag in _BLOCKS:
             if tag[0] == "h" and tag[1:].isdigit():
                 text = self._take().replace("\n", " ")

@@ -340,6 +340,12 @@ class TestHtml:
         texts = [b.text for b in found if isinstance(b, Paragraph)]
         assert texts == ["- ☒ Badge", "or", "- ☒ Space\n- ☐ Mail"]
 
+    @pytest.mark.parametrize("tag", ["span", "div"])
+    def test_cells_by_role_are_words_apart(self, tag: str) -> None:
+        cells = f"<{tag} role=rowheader>Hose</{tag}><{tag} role=gridcell>14 EUR</{tag}>"
+        found = prose_of(FileType.HTML, f"<div role=grid><div role=row>{cells}</div></div>")
+        assert " ".join(found) == "Hose 14 EUR"
+
     def test_code_beside_the_numbers_of_its_lines_keeps_them(self) -> None:
         found = blocks(
             FileType.HTML,
