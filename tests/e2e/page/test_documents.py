@@ -202,6 +202,17 @@ def test_a_document_among_many_is_found_by_its_name(page: Page) -> None:
     expect(page.locator("#list")).to_have_text("No document has this in its name.")
     find.fill("")
     expect(page.locator("#list a")).to_have_count(12)
+    find.fill("LOCKER-1")
+    delete = page.get_by_role("button", name="Delete these (3)")
+    expect(delete).to_be_visible()
+    add(page, note("rudder.txt", "The rudder of the ferry is oak."))
+    expect(row(page, "rudder.txt")).to_contain_text("1 passage")
+    delete.click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.locator("#list")).to_have_text("No document has this in its name.")
+    find.fill("")
+    expect(page.locator("#list a")).to_have_count(10)
+    expect(row(page, "rudder.txt")).to_be_visible()
 
 
 def test_who_deletes_a_document_by_keyboard_goes_on_from_the_next_one(page: Page) -> None:

@@ -19,6 +19,7 @@ const GIVEN_UP = new Set(["cancelled", "superseded"]); // ended on somebody's re
 const [list, sent, more, status, left, named, dropFound, dropBase] =
   ["list", "sent", "more", "upload-status", "under-way", "named", "drop-found", "drop-base"].map(byId);
 const rows = new Map();
+const found = new Set(); // what the list was asked for; uploads have rows below it, whatever their names
 const waiting = [];
 let watching = 0;
 let cursor = null;
@@ -29,6 +30,7 @@ export async function show() {
   cursor = null;
   shown += 1;
   rows.clear();
+  found.clear();
   list.replaceChildren();
   count();
   await page();
@@ -41,6 +43,7 @@ async function page() {
     if (turn !== shown) return;
     for (const document of answer.documents) {
       arrived(document.filename);
+      found.add(document.documentId);
       draw(document);
     }
     cursor = answer.nextCursor;
@@ -57,8 +60,8 @@ function empty() {
   else if (list.childElementCount > 1) list.querySelector("li.note")?.remove();
   dropBase.hidden = !rows.size;
   named.hidden = !named.value && rows.size < MANY;
-  dropFound.hidden = !named.value || !rows.size;
-  dropFound.textContent = say("dropFound", rows.size);
+  dropFound.hidden = !named.value || !found.size;
+  dropFound.textContent = say("dropFound", found.size);
 }
 
 /** Upload files, a few at a time, each with a row in the list. */
@@ -166,6 +169,7 @@ function gone(documentId) {
   const next = row?.nextElementSibling ?? row?.previousElementSibling;
   const left = row?.contains(document.activeElement);
   rows.delete(documentId);
+  found.delete(documentId);
   row?.remove();
   for (const [id, { dataset }] of [...rows]) if (dataset.parent === documentId) gone(id); // its attachments
   if (left) (next?.querySelector("button:last-of-type") ?? byId("files")).focus();
@@ -243,10 +247,10 @@ function controls({ documentId, filename, status: state }, running) {
 
 /** Delete the documents that the search by name lists; their attachments go with them. */
 async function forgetFound() {
-  const found = [...rows.keys()];
-  if (!await sure(say("sure", say("foundDocuments", found.length)))) return;
+  const documents = [...found];
+  if (!await sure(say("sure", say("foundDocuments", documents.length)))) return;
   try {
-    for (const documentId of found) {
+    for (const documentId of documents) {
       await retried(() => send(`documents/${documentId}`, { method: "DELETE" })).catch((error) => {
         if (error.status !== 404) throw error;
       });
