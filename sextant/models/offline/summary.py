@@ -108,8 +108,9 @@ def _read_labels(items: Sequence[RetrievedItem], sentences: Sequence[Sentence]) 
     """Yield the code that labels each sentence, or one ahead of it in its paragraph; "" for none."""
     label, source, end = "", -1, 0
     for one in sentences:
-        between = items[one.source].text[end : one.start] if one.source == source else "\n"
-        label = _read_label(one.text) or ("" if between.strip(" ") else label)
+        between = items[one.source].text[end : one.start].strip(" ")
+        goes_on = one.source == source and between in ("", "\n")
+        label = _read_label(one.text) or (label if goes_on else "")
         source, end = one.source, one.end
         yield label
 

@@ -55,7 +55,7 @@ async def quote(question: str, items: Sequence[RetrievedItem]) -> list[str]:
 LISTED_FAULTS = [
     section(
         "Errors",
-        "E15 Water in the base. Close the tap. E24 The hose is bent. Straighten it.\n\nU7: The flame went out. Wait.\n\n"
+        "E15 Water in the base. Close the tap. E24 The hose is bent. Straighten it.\n\nU7: The flame went out. Wait.\n\nU8\nThe tank is empty. Fill it.\n\n"
         "U9：电源中断。请更换网线。\n\nU5 has no meaning. It is old.\n\n"
         "| Code | Meaning |\n| --- | --- |\n| F5 | Drain blocked |\n| F6 | Door open |",
     )
@@ -113,6 +113,7 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
         ),
         ("What should I do about E24?", LISTED_FAULTS, ["E24 The hose is bent.", "Straighten it."]),
         ("How do I fix U7?", LISTED_FAULTS, ["U7: The flame went out.", "Wait."]),
+        ("How do I fix U8?", LISTED_FAULTS, ["U8", "The tank is empty.", "Fill it."]),
         ("F6是什么意思？", LISTED_FAULTS, ["F6 | Door open"]),
         ("U9怎么处理？", LISTED_FAULTS, ["U9：电源中断。", "请更换网线。"]),
         (
