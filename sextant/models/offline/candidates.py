@@ -102,8 +102,7 @@ def complete_quotations(
     """Return `spans`, each with what belongs to it.
 
     Ahead of an item stands what introduces it ("`timeout`:" of "300 by default"), if that has something of the question.
-    Behind a sentence stands the list or code that it introduces, and in the place of a table's caption its rows that
-    share most with the rest of the question. Notes follow what refers to them.
+    Behind a sentence stands the list, code or small table that it introduces. Notes follow what refers to them.
     """
     paraphrases, completed = Paraphrases(question), list[Span]()
     for span in spans:
@@ -112,21 +111,8 @@ def complete_quotations(
         label, below = outline.find_label(start), outline.read_below(start, end)
         if paraphrases.speaks_of(text[slice(*label)]):
             completed.append((source, *label))
-        has_rows = any(is_row(text[slice(*one)]) for one in below)
-        if has_rows:  # they stand for their caption, if nothing answers better
-            below = [] if completed else _choose_rows(paraphrases, text, text[start:end], below)
-        completed += [] if has_rows and below else [span]
-        completed += [*((source, *one) for one in below), *_find_notes(items, span)]
+        completed += [span, *((source, *one) for one in below), *_find_notes(items, span)]
     return _drop_repeated(completed)
-
-
-def _choose_rows(
-    paraphrases: Paraphrases, text: str, caption: str, rows: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Return the rows that share most with what the question says beyond the caption."""
-    wanted = paraphrases.terms - paraphrases.read_terms(caption)
-    shared = [len(wanted & paraphrases.read_terms(text[slice(*row)])) for row in rows]
-    return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
 
 
 def _find_notes(items: Sequence[RetrievedItem], span: Span) -> Iterator[Span]:

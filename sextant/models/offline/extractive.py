@@ -154,15 +154,11 @@ class ExtractiveAnswerer:
         """Return the probability that the best sentence answers.
 
         Where meanings are not compared, it is at most the share of the question's words that the passage has, for a
-        sentence in another language or a passage that has none of them. A row in another language that shares no word
-        does not answer: the meaning of a few cells tells too little.
+        sentence in another language or a passage that has none of them.
         """
         measures, shared = ranking.measures, ranking.measures["passage_overlap"]
         estimate = self._weights.estimate(measures, by_words=ranking.by_words)
-        is_foreign, is_unrelated = bool(measures["other_language"]), not shared
-        if is_foreign and is_unrelated and is_row(ranking.best.text):
-            return 0.0
-        is_blind = ranking.by_words and (is_foreign or is_unrelated)
+        is_blind = ranking.by_words and (measures["other_language"] or not shared)
         return min(estimate, shared) if is_blind else estimate
 
     async def rank(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise, plain_of
-from sextant.text.number_words import CARDINALS, ORDINALS
 from sextant.text.segmenter import cut_known_words
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_stop_word
 from sextant.text.word_forms import name_synonyms, stem
@@ -37,10 +36,6 @@ _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
 _PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$|\A\W*(?:Q|Question|问题?)\d{0,3}[:：]")
-_NUMBER_WORDS = {
-    **{word: str(number) for number, word in enumerate(CARDINALS)},
-    **{word: str(number) for number, word in enumerate(ORDINALS, start=1)},
-}
 
 
 def terms(text: str) -> list[str]:
@@ -52,8 +47,7 @@ def terms(text: str) -> list[str]:
             telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
             found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
-            word = _ENDING_OF_NAME.sub("", token)
-            found.append(_NUMBER_WORDS.get(word) or stem(word))
+            found.append(stem(_ENDING_OF_NAME.sub("", token)))
     return found
 
 
