@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from operator import contains
 
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
@@ -32,6 +32,16 @@ _PER_EXTRA, _MOST_EXTRA = 0.008, 10
 _PER_NAME = 0.1
 # The least share of the subject that a part must have.
 _SUBJECT = 0.35
+# What a value was changed from, and what is said between it and the new one: raised from 40 to 55 EUR, 由3月改为6月.
+_CHANGED_FROM = re.compile(
+    r"\b(?:ris|rose|rais|increas|gr[eo]w|fell|reduc|lower|cut|mov|chang|postpon|shift|extend|shorten)\w* (?:\w+ ){0,3}from\s*\Z"
+)
+_CHANGED_TO = re.compile(
+    r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提追][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
+)
+_SPEAKS_OF_THE_PAST = re.compile(
+    r"\b(?:was|were|had|from|until|before|formerly|previously|originally|initially|used to)\b|原|曾|从|由|以前|之前|此前"
+)
 _OTHERS = re.compile(
     r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
 )
@@ -159,6 +169,8 @@ class ValueCheck(WordCheck):
             self._owns_more(one, best, fact) for one in rivals
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
+        if self._is_replaced(value, best):
+            return Assessment(Support.PARTIAL, score, (best,))
         is_beside = (
             rival
             and scores[id(rival)] <= score
@@ -168,6 +180,23 @@ class ValueCheck(WordCheck):
         if rival and (is_beside or self._owns_more(best, rival, fact)):
             rival = None
         return Assessment(self._compare(best, score, rival, scores), score, (best,))
+
+    def _is_replaced(self, value: TextValue, part: EvidencePart) -> bool:
+        """Return whether a part says that a value was changed to one that is not stated: 40 of "raised from 40 to 55 EUR"."""
+        said = f"{self._sentence} {self._evidence.question}"
+        if part.is_row or _SPEAKS_OF_THE_PAST.search(said.lower()):
+            return False
+        plain = part.layers[0][1].plain
+        return any(
+            value.matches(old.value)
+            and old.value.competes(new.value)
+            and not self._is_stated(new.value)
+            and (
+                _CHANGED_TO.fullmatch(between := plain[old.end : new.start])
+                or (between.strip() == "to" and _CHANGED_FROM.search(plain[: old.start]))
+            )
+            for old, new in pairwise(normalise_values(plain))
+        )
 
     def _is_of_another_turn(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a part has days of the week or ordinals, but none that is named: the first flat for the second."""
