@@ -16,8 +16,7 @@ Four files in the data folder control the life of a server:
 The socket is in a new folder of mode 0700 below the temporary folder, since the path of a socket is
 limited to about 100 bytes. Nothing listens on the network. All functions block; call them in a thread.
 
-Also here: the PostgreSQL that runs on a data folder, as its own file and socket tell of it, and
-its end.
+Also here: the PostgreSQL that runs on a data folder, as its file and socket tell, and its end.
 """
 
 from __future__ import annotations
@@ -54,6 +53,7 @@ class Postmaster:
     """The content of `postmaster.pid`."""
 
     pid: int
+    root: Path
     socket_dir: Path
     ready: bool
 
@@ -67,7 +67,7 @@ def find_postmaster(root: Path) -> Postmaster | None:
     if len(lines) < 5 or not lines[0].strip().isdigit():
         return None
     ready = len(lines) > 7 and lines[7].strip() == "ready"
-    return Postmaster(int(lines[0]), Path(lines[4]), ready)
+    return Postmaster(int(lines[0]), Path(lines[1]).parent, Path(lines[4]), ready)
 
 
 def is_listening(socket_dir: Path) -> bool:
@@ -278,9 +278,20 @@ def _join(root: Path) -> Path | None:
     if found is None:
         return None
     if is_listening(found.socket_dir):
-        return _when_ready(root, None)
+        _refuse_copy(root, found)
+        return _when_ready(root)
     clear_stale(root, found)
     return None
+
+
+def _refuse_copy(root: Path, found: Postmaster) -> None:
+    """Refuse a folder copied while it was in use: its `postmaster.pid` names the server of the original."""
+    original = find_postmaster(found.root)  # None if the folder was moved with its server
+    if original and original.pid == found.pid and not found.root.samefile(root):
+        raise DatabaseUnavailable(
+            f"{root} is a copy of {found.root}, made while that was in use.",
+            next_step="Copy it while nothing uses it, or use `sextant backup` and `sextant restore`.",
+        )
 
 
 def _launch(root: Path) -> Path:
@@ -292,6 +303,7 @@ def _launch(root: Path) -> Path:
     command = [str(binary("postgres")), "-D", str(cluster)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     with open(root / LOG, "ab", opener=private) as output:
+        log_start = output.tell()
         process = subprocess.Popen(  # noqa: S603 - our own binary and arguments
             command,
             stdin=subprocess.DEVNULL,
@@ -302,7 +314,7 @@ def _launch(root: Path) -> Path:
             **owner,
         )
     try:
-        return _when_ready(root, process)
+        return _when_ready(root, process, log_start)
     finally:
         if process.poll() is None:
             watcher = Path(__file__).with_name("watcher.py")
@@ -320,16 +332,16 @@ def _launch(root: Path) -> Path:
             _remove_socket(socket_dir)
 
 
-def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
+def _when_ready(root: Path, process: subprocess.Popen[bytes] | None = None, since: int = 0) -> Path:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         found = find_postmaster(root)
         if found is not None and found.ready and (process is None or found.pid == process.pid):
             return found.socket_dir
         if process is not None and process.poll() is not None:
-            raise OSError(f"postgres ended with status {process.returncode}: {_log_tail(root)}")
+            raise OSError(f"postgres ended with {process.returncode}: {_log_tail(root, since)}")
         time.sleep(POLL_SECONDS)
-    raise OSError(f"postgres was not ready within {_START_SECONDS:.0f} s: {_log_tail(root)}")
+    raise OSError(f"postgres was not ready within {_START_SECONDS:.0f} s: {_log_tail(root, since)}")
 
 
 def _socket_folder(owner: Mapping[str, Any]) -> Path:
@@ -366,9 +378,9 @@ def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
     return cluster
 
 
-def _log_tail(root: Path) -> str:
+def _log_tail(root: Path, since: int) -> str:
     with suppress(OSError):
-        lines = (root / LOG).read_text(errors="replace").splitlines()
+        lines = (root / LOG).read_bytes()[since:].decode(errors="replace").splitlines()
         return " | ".join(lines[-5:])
     return "no log"
 

@@ -123,6 +123,30 @@ def test_two_data_folders_run_side_by_side(folder: Path, fresh: Path) -> None:
     second.stop()
 
 
+def test_a_copy_of_a_folder_in_use_is_refused_and_leaves_the_original_its_server(
+    folder: Path, fresh: Path
+) -> None:
+    """Its `postmaster.pid` names the server of the original, which its users used and stopped."""
+    copy = fresh / "copy"
+    (copy / "postgres").mkdir(parents=True)
+    original = EmbeddedServer.start(folder)
+    try:
+        shutil.copy(folder / "postgres" / "postmaster.pid", copy / "postgres")
+        with pytest.raises(DatabaseUnavailable, match=f"a copy of {re.escape(str(folder))}, made"):
+            EmbeddedServer.start(copy)
+        assert answers(original)
+    finally:
+        original.stop()
+
+
+def test_a_server_that_does_not_start_is_explained_by_its_own_lines_of_the_log(fresh: Path) -> None:
+    EmbeddedServer.start(fresh).stop()
+    (fresh / "postgres" / "global" / "pg_control").unlink()
+    with pytest.raises(DatabaseUnavailable, match="pg_control") as refused:
+        EmbeddedServer.start(fresh)
+    assert "is shut down" not in str(refused.value)
+
+
 def test_the_server_stays_until_its_last_user_leaves(folder: Path) -> None:
     starter, joiner = other_user(folder), other_user(folder)
     ours = EmbeddedServer.start(folder)
