@@ -218,9 +218,9 @@ def chat(
     confirm: Confirm = False,
     approve_sources: ApproveSources = False,
     title: Annotated[
-        str,
+        str | None,
         typer.Option("--title", help="Call the conversation of --thread this in lists, and leave."),
-    ] = "",
+    ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
     ] = False,
@@ -232,7 +232,7 @@ def chat(
     if listed:
         with_sextant(_list)
         return
-    if title:
+    if title is not None:
         if thread is None:
             raise typer.BadParameter("--title needs the name of a conversation, --thread")
         with_sextant(lambda rag: rag.conversations().rename(thread, title))

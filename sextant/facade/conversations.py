@@ -35,7 +35,7 @@ from sextant.nodes.decisions import read_decision
 from sextant.nodes.question.conversation import as_history
 from sextant.stores.documents.document_reader import DocumentHeading
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import has_cjk
+from sextant.text.characters import clean_text, has_cjk
 from sextant.text.name_linker import bare_title
 
 if TYPE_CHECKING:
@@ -249,7 +249,14 @@ class Conversations:
 
         Raises:
             ConversationNotFound: the user has no conversation of that name.
+            OptionInvalid: there is nothing in the title.
         """
+        if not clean_text(title).strip():
+            raise OptionInvalid(
+                "A title needs at least one character.",
+                next_step="Give the conversation a title that says what it is about.",
+                field="title",
+            )
         if not await self._threads.rename(thread_id, title):
             raise _not_found()
 

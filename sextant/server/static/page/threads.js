@@ -70,13 +70,16 @@ async function rename(threadId, before) {
 async function download(threadId, title) {
   try {
     const { turns } = await get(addressOf(threadId));
-    const parts = turns.map(({ role, text, sources }) => (role === "user" ? `## ${text}`
-      : [text, "", ...sources.map((source) => `- [${source.label || source.marker}] ${placeOf(source)}`)].join("\n")));
-    save(`${title}.md`, new Blob([[`# ${title}`, ...parts].join("\n\n")], { type: "text/markdown" }));
+    const parts = turns.map(({ role, text, sources }) => (role === "user" ? `## ${plain(text)}`
+      : [text, "", ...sources.map((source) => `- [${source.label || source.marker}] ${plain(placeOf(source))}`)].join("\n")));
+    save(`${title}.md`, new Blob([[`# ${plain(title)}`, ...parts].join("\n\n")], { type: "text/markdown" }));
   } catch (error) {
     tell(byId("status"), error.message, true);
   }
 }
+
+/** Return text as one line of Markdown in which nothing is markup; answers are made harmless by the server. */
+const plain = (text) => text.replace(/\s+/g, " ").replace(/[\\`*[\]<&]/g, "\\$&");
 
 const addressOf = (threadId) => `api/threads/${encodeURIComponent(threadId)}`;
 
