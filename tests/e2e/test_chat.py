@@ -26,6 +26,7 @@ def chat(
     graph: str,
     *lines: str,
     options: tuple[str, ...] = (),
+    status: int = 0,
 ) -> tuple[str, str]:
     """Return what a conversation prints, on standard output and error."""
     done = subprocess.run(
@@ -36,8 +37,9 @@ def chat(
         capture_output=True,
         text=True,
         timeout=180,
-        check=True,
+        check=False,
     )
+    assert done.returncode == status, done.stderr
     return done.stdout, done.stderr
 
 
@@ -70,3 +72,12 @@ def test_a_conversation_that_has_a_name_goes_on_in_another_process(
     listed, _ = chat(environment, tmp_path, "chat", options=("--list",))
     assert f"owners  {first}" in listed
     assert "gone" not in listed
+    renaming = ("--thread", "owners", "--title")
+    chat(environment, tmp_path, "chat", options=(*renaming, "Owners of a value"))
+    for nothing in ("", " "):
+        out, err = chat(
+            environment, tmp_path, "chat", first, options=(*renaming, nothing), status=2
+        )
+        assert (out, "at least one character" in err) == ("", True)
+    listed, _ = chat(environment, tmp_path, "chat", options=("--list",))
+    assert "owners  Owners of a value" in listed
