@@ -22,7 +22,7 @@ from sextant.domain.answers import (
     Trust,
     Usage,
 )
-from sextant.domain.documents import Modality
+from sextant.domain.documents import READ_BY_OCR
 from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.warnings import CodedWarning, distinct
@@ -238,7 +238,7 @@ def as_source(item: RetrievedItem, marker: int) -> Source:
 
 
 def _is_scan(item: RetrievedItem) -> bool:
-    return item.metadata.get("modality") == Modality.SCAN
+    return item.metadata.get("modality") in READ_BY_OCR
 
 
 def _name(item: RetrievedItem) -> str:

@@ -29,6 +29,11 @@ class Modality(StrEnum):
     TABLE = "table"
     IMAGE = "image"
     SCAN = "scan"  # text read by OCR
+    SCANNED_TABLE = "scanned_table"
+
+
+TABLES = frozenset({Modality.TABLE, Modality.SCANNED_TABLE})
+READ_BY_OCR = frozenset({Modality.SCAN, Modality.SCANNED_TABLE})
 
 
 class HeadingSource(StrEnum):

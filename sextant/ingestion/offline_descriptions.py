@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from sextant.domain.documents import Chunk, Modality, ParsedDocument, Section
+from sextant.domain.documents import TABLES, Chunk, Modality, ParsedDocument, Section
 from sextant.ingestion.graph.extraction.extract_terms import (
     NAMED,
     Term,
@@ -155,7 +155,7 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
     spans = sentences_of(chunk.text)
     if not spans:
         return _Summary("", 0.0)
-    if chunk.modality is Modality.TABLE:
+    if chunk.modality in TABLES:
         return _Summary(short(_columns(chunk.text[slice(*spans[0])])), 0.0)
     weights = [0.0] * len(spans)
     begins = [start for start, _ in spans]

@@ -50,7 +50,7 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
     pieces: list[Piece] = []
     for piece in structure.pieces:
         above = pieces[-1] if pieces else None
-        is_text = above and not (above.rows or above.is_image or above.by_ocr)
+        is_text = above and not (above.rows or above.is_image or above.by_ocr != piece.by_ocr)
         is_near = above and is_text and piece.rows and above.section == piece.section
         text = structure.text[above.span.start : above.span.end] if above and is_near else ""
         if above and text and len(text) <= _CAPTION_CHARS and _CAPTION.match(text):
@@ -127,9 +127,10 @@ class _Cutter:
         if header_tokens > self._max_tokens / 2:
             header, header_tokens = "", 0
         budget = self._max_tokens - header_tokens
+        modality = Modality.SCANNED_TABLE if table.by_ocr else Modality.TABLE
         atoms = [atom for row in rows for atom in self._atoms(row, table.page, budget)]
         for index, pack in enumerate(_pack(atoms, budget)):
-            yield self._cut(table.section, pack, Modality.TABLE, header if index else "")
+            yield self._cut(table.section, pack, modality, header if index else "")
 
     def _cut(
         self,

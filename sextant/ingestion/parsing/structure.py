@@ -276,8 +276,11 @@ class _DocumentWriter:
                 for line in lines:
                     rows.append(TextSpan(start, start + len(line)))
                     start += len(line) + 1
+                by_ocr = block.page in self._ocr_pages
                 self._pieces.append(
-                    Piece(self._current, whole, block.page, tuple(rows), header_lines)
+                    Piece(
+                        self._current, whole, block.page, tuple(rows), header_lines, by_ocr=by_ocr
+                    )
                 )
             case Image():
                 pass  # nobody has described it

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from sextant.domain.answers import Answer, Citation, Effort, Source, Trust
-from sextant.domain.documents import Modality
+from sextant.domain.documents import READ_BY_OCR
 from sextant.domain.warnings import CodedWarning
 from sextant.facade import Sextant
 from sextant.facade.chunk_reader import NeighbourChunk, Preview
@@ -255,7 +255,7 @@ def search_text(found: FoundPage) -> str:
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
     hits = []
     for rank, hit in enumerate(found.results, start=1):
-        is_scan = hit.modality == Modality.SCAN
+        is_scan = hit.modality in READ_BY_OCR
         where = _location(hit.filename, hit.parent_section_path, hit.page, ocr=is_scan)
         near = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
         hits.append(

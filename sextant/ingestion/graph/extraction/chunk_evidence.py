@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from sextant.domain.documents import Chunk, Modality, ParsedDocument
+from sextant.domain.documents import TABLES, Chunk, ParsedDocument
 from sextant.domain.graph import ABBREVIATES, CO_OCCURS, IS_A, UNTYPED, MentionKind
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.entity_types import (
@@ -330,7 +330,7 @@ class _Statements:
         if row.entity_type in {UNTYPED, type_of_name(row.name)} and entity_type != UNTYPED:
             row = row._replace(entity_type=entity_type)
         is_name = is_repeated or row.entity_type != UNTYPED
-        if is_name and self.chunk.modality is not Modality.TABLE:
+        if is_name and self.chunk.modality not in TABLES:
             row = row._replace(kind=MentionKind.NAME)
         joined = "; ".join(filter(None, (row.description, description)))
         self.mentions[entity] = row._replace(description=joined)
@@ -374,7 +374,7 @@ def _add_abbreviations(statements: _Statements) -> None:
 
 def _add_table(statements: _Statements) -> None:
     """Add the facts of a table's rows; cells that are no names describe the row's subject."""
-    if statements.chunk.modality is not Modality.TABLE:
+    if statements.chunk.modality not in TABLES:
         return
 
     def mention(cell: TableCell, heading: str, description: str = "") -> UUID:

@@ -38,12 +38,18 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_outline,
     mark_records,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, overlap, unite, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, overlap, words_of
 from sextant.ingestion.parsing.formats.pdf_page import Page
-from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange, in_reading_order
+from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange, in_order
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
 from sextant.ingestion.parsing.formats.pdf_unruled import TableFinder
-from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages, without_known
+from sextant.ingestion.parsing.formats.scans import (
+    frame_of,
+    lines_of,
+    scanned_pages,
+    with_tables,
+    without_known,
+)
 from sextant.ingestion.parsing.images import not_looked_at
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import starts_item
@@ -199,7 +205,9 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     raise FileEmpty(reason, next_step="" if read.scans else _RECOGNISE)
 
 
-def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
+def _read_page(
+    page: Page, read: _PdfContent, limits: Limits, scanned: list[PdfLine] | None
+) -> None:
     """Read a page; `scanned` is what OCR has read on it."""
     lines = page.lines()
     read.texts[page.number] = page.text
@@ -209,7 +217,8 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
         read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))
         lines = []
     if scanned is not None:
-        read.pages.append([*without_known(scanned, lines), *lines])
+        own = without_known(scanned, lines)
+        read.pages.append([*with_tables(page.number, own, CellBudget(limits)), *lines])
         read.frames.append(frame_of(read.scans[page.number]))
         read.extras += page.notes
         return
@@ -222,7 +231,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     if is_picture:
         read.pictured.append(page.number)
     tables = _find_tables(page, lines, CellBudget(limits)) if lines else []
-    read.pages.append(_in_order(lines, tables))
+    read.pages.append(in_order(lines, tables))
     read.frames.append(page.frame)
     read.extras += page.notes
     read.omissions.add_inline(TextKind.FIELD, page.filled)
@@ -271,19 +280,6 @@ def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -
             together.append(waiting.popleft())
         together.append(block)
     return [*together, *waiting]
-
-
-def _in_order(lines: Sequence[PdfLine], tables: Sequence[PageTable]) -> list[Item]:
-    """Return lines and tables in reading order; a table has the place of its first line."""
-    taken = frozenset[int]().union(*(table.lines for table in tables))
-    first = {min(table.lines): table for table in tables}
-    kept = [at for at in range(len(lines)) if at in first or at not in taken]
-    boxes = [
-        unite(lines[one].box for one in first[at].lines) if at in first else lines[at].box
-        for at in kept
-    ]
-    items = [first.get(at, lines[at]) for at in kept]
-    return [items[place] for place in in_reading_order(boxes)]
 
 
 def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:

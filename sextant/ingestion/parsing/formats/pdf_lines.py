@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from itertools import repeat
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -145,6 +145,16 @@ class PdfLine(msgspec.Struct, frozen=True, eq=False):
             parts = ((" " if run.space else "") + run.shift.write(run.text) for run in self.runs)
             text = "".join(parts).strip()
         force_setattr(self, "text", text)
+
+
+class WordPage(Protocol):
+    """A page, drawn by a program or read by OCR, that knows where the words of its lines stand."""
+
+    number: int
+
+    def words(self, line: PdfLine) -> Sequence[PdfWord]:
+        """Return the words of a line from left to right."""
+        ...
 
 
 def words_of(lines: Iterable[PdfLine]) -> tuple[Word, ...]:

@@ -154,6 +154,19 @@ _FAR = 3.0  # times a line's height: a line further below begins a block of its 
 _MOST_BLOCKS = 300  # of a page: maps and plans have more
 
 
+def in_order(lines: Sequence[PdfLine], tables: Sequence[PageTable]) -> list[Item]:
+    """Return lines and tables in reading order; a table has the place of its first line."""
+    taken = frozenset[int]().union(*(table.lines for table in tables))
+    first = {min(table.lines): table for table in tables}
+    kept = [at for at in range(len(lines)) if at in first or at not in taken]
+    boxes = [
+        unite(lines[one].box for one in first[at].lines) if at in first else lines[at].box
+        for at in kept
+    ]
+    items = [first.get(at, lines[at]) for at in kept]
+    return [items[place] for place in in_reading_order(boxes)]
+
+
 def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
     """Return the indices of boxes in reading order.
 

@@ -17,11 +17,11 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     SAME_ROW,
     PdfBox,
     PdfLine,
+    WordPage,
     contains,
     is_prose,
     unite,
 )
-from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import columns_in_order, is_item, rows_of
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, make_table
 from sextant.ingestion.parsing.limits import CellBudget
@@ -41,7 +41,7 @@ class TableFinder:
 
     def __init__(
         self,
-        page: Page,
+        page: WordPage,
         places: Mapping[PdfLine, int],
         strokes: Sequence[PdfBox],
         budget: CellBudget,

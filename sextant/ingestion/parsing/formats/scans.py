@@ -6,27 +6,33 @@ Lines read by OCR become lines of PDF pages, so that columns, paragraphs and hea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
 from sextant.domain.errors import FileUnsafe
 from sextant.ingestion.parsing.blocks import Blocks, Image, Word, texts_of
+from sextant.ingestion.parsing.formats.pdf_alignment import rows_of_words
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BOXED,
     PdfBox,
     PdfLine,
+    PdfWord,
     TextRun,
     level_size,
     words_of,
 )
-from sextant.ingestion.parsing.formats.pdf_rows import Item
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.formats.pdf_rows import Item, columns_in_order, in_order
+from sextant.ingestion.parsing.formats.pdf_unruled import TableFinder
+from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import width
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage
 from sextant.ingestion.parsing.structure import Omissions
 
 _SHA256 = 64  # characters
 _LETTERS = 0.8  # of a line's height: the size of its letters
+_CLOSE = 0.2  # of the rows of a table that stand nearer to the next than they are high, at most
+_MARGIN = 0.33  # of the size of letters: what OCR leaves free beside a line, and half of a gap, as boxes of their own are parted
 _DESCENT = 0.2  # of a line's height, below which its letters do not stand
 
 
@@ -62,7 +68,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     scans = scanned_pages(limits)
     omissions = Omissions()
     frames = [frame_of(page) for page in scans.values()]
-    blocks, warnings = lay_out(list(lines_of(scans).values()), frames, omissions)
+    budget = CellBudget(limits)
+    items = [with_tables(number, lines, budget) for number, lines in lines_of(scans).items()]
+    blocks, warnings = lay_out(items, frames, omissions)
     if limits.describes and limits.images and not is_scan(content):
         blocks.append(Image(content, is_read=limits.reads))
     elif limits.describes and limits.images:
@@ -89,7 +97,7 @@ def scanned_pages(limits: Limits) -> dict[int, OcrPage]:
     }
 
 
-def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
+def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[PdfLine]]:
     """Return the lines of pages from above down, by the number of the page."""
     heights = [
         line.height
@@ -99,7 +107,7 @@ def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
         for _ in line.text
     ]
     usual = median(heights) if heights else 1.0
-    found = dict[int, list[Item]]()
+    found = dict[int, list[PdfLine]]()
     for number, page in pages.items():
         lines = [_line(line, number, page, usual) for line in page.upright().lines]
         # What runs up or down the page comes last.
@@ -107,12 +115,38 @@ def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
     return found
 
 
-def without_known(scanned: Sequence[Item], lines: Sequence[PdfLine]) -> list[Item]:
+def with_tables(number: int, lines: Sequence[PdfLine], budget: CellBudget) -> list[Item]:
+    """Return the lines of a page, in place of those of tables the tables.
+
+    Without names of columns figures beside each other may be those of a chart.
+    """
+    ordered = columns_in_order(lines)
+    places = {line: at for at, line in enumerate(ordered)}
+    page = ScannedPage(number)
+    tables = [
+        table
+        for table in TableFinder(page, places, (), budget).find()
+        if table.count_named_rows()
+        and _are_parted([word for at in table.lines for word in page.words(ordered[at])])
+    ]
+    return in_order(ordered, tables) if tables else [*lines]
+
+
+def _are_parted(words: Sequence[PdfWord]) -> bool:
+    """Return whether rows stand apart: on a crooked photograph, one runs into the next."""
+    rows = rows_of_words(words)
+    close = [
+        above for above, below in pairwise(rows) if above[0].base - below[0].base < above[0].size
+    ]
+    return len(close) <= _CLOSE * len(rows)
+
+
+def without_known(scanned: Sequence[PdfLine], lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Return what OCR read on a page except lines that the file has as text in the same place, such as a stamp."""
     known = words_of(lines)
 
-    def is_known(item: Item) -> bool:
-        words = words_of([item]) if isinstance(item, PdfLine) and known else []
+    def is_known(line: PdfLine) -> bool:
+        words = words_of([line]) if known else ()
         middles = [((word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2) for word in words]
         covered = sum(
             any(one.x0 <= x <= one.x1 and one.y0 <= y <= one.y1 for one in known)
@@ -120,7 +154,7 @@ def without_known(scanned: Sequence[Item], lines: Sequence[PdfLine]) -> list[Ite
         )
         return 2 * covered > len(words)
 
-    return [item for item in scanned if not is_known(item)]
+    return [line for line in scanned if not is_known(line)]
 
 
 def frame_of(page: OcrPage) -> PdfBox:
@@ -151,8 +185,21 @@ def lay_out_picture(page: OcrPage) -> str:
     """Return what is written in a picture, paragraph by paragraph."""
     from sextant.ingestion.parsing.formats.pdf import lay_out
 
-    blocks, _ = lay_out([lines_of({1: page})[1]], [frame_of(page)], Omissions())
+    blocks, _ = lay_out([[*lines_of({1: page})[1]]], [frame_of(page)], Omissions())
     return "\n".join(text for block in blocks for text in texts_of(block))
+
+
+class ScannedPage:
+    """A page that OCR has read; what it found at one place, mostly the text of a cell, is one word."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def words(self, line: PdfLine) -> Sequence[PdfWord]:
+        """Return the line as one word."""
+        box, margin = line.box, _MARGIN * line.size
+        left, right = box.left + margin, box.right - margin
+        return [PdfWord(line.text, left, right, line.base, line.size, 0.0, line.runs[0].words)]
 
 
 def _line(line: OcrLine, number: int, page: OcrPage, usual: float) -> PdfLine:

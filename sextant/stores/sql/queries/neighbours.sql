@@ -77,7 +77,7 @@ limit %(most)s;
 -- What is told of entities, and where; not where a text merely holds their names. A merged entity has the id of its
 -- root. What the user says without a passage has the nil ids.
 select coalesce(g.root_id, m.entity_id) as entity_id, m.kind = 'import' as is_imported,
-  coalesce(c.modality = 'table', false) as in_table, m.document_id, m.chunk_id, m.description
+  coalesce(c.modality in ('table', 'scanned_table'), false) as in_table, m.document_id, m.chunk_id, m.description
 from mentions m
 left join chunks c on c.scope_id = %(scope_id)s and c.id = m.chunk_id
 left join entity_merges g on g.scope_id = m.scope_id and g.from_id = m.entity_id

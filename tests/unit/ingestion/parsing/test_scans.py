@@ -53,6 +53,17 @@ def column(texts: Sequence[str], left: float, top: float, *, shift: float = 0) -
     return [line(text, left, top + shift + 24 * at, 260) for at, text in enumerate(texts)]
 
 
+GARDEN = [("Item", "Pieces", "Price"), ("Garden work", "28", "120.00"), ("Disposal", "1", "307.35")]
+
+
+def table(rows: Sequence[Sequence[str]], *, step: float = 200) -> list[OcrLine]:
+    return [
+        line(text, 20 + step * at, 60 + 26.0 * row)
+        for row, texts in enumerate(rows)
+        for at, text in enumerate(texts)
+    ]
+
+
 def page(*lines: OcrLine, turn: int = 0) -> OcrPage:
     return OcrPage(600, 800, lines, turn)
 
@@ -183,19 +194,52 @@ class TestPdf:
             == "仓库每天早上六点开门，晚上十点关门，周日休息。"
         )
 
-    def test_rows_of_a_table_stay_lines(self) -> None:
-        cells = [
-            ("Item", "Pieces", "Price"),
-            ("Garden work", "28", "120.00"),
-            ("Disposal", "1", "307.35"),
+    def test_a_table_has_its_rows_its_boxes_and_is_known_as_read_by_ocr(self) -> None:
+        made = read(scan(), "a.pdf", _1=page(*table(GARDEN), line("Thank you.", 20, 300)))
+        assert made.text == (
+            "| Item | Pieces | Price |\n"
+            "| --- | --- | --- |\n"
+            "| Garden work | 28 | 120.00 |\n"
+            "| Disposal | 1 | 307.35 |\n\n"
+            "Thank you."
+        )
+        assert [cut.modality for cut in made.cuts] == [Modality.SCANNED_TABLE, Modality.SCAN]
+        start = made.text.index("307.35")
+        [box] = find_boxes(made.boxes, start, start + 6)
+        assert (box.x0, box.y0) == pytest.approx((420 / 600, 112 / 800), abs=0.001)
+
+    def test_cells_in_chinese_on_a_page_that_lies_on_its_side_are_a_table(self) -> None:
+        cells = [("项目", "结果", "单位"), ("白细胞", "6.2", "10^9/L"), ("血糖", "5.1", "mmol/L")]
+        lying = [
+            replace(one, corners=tuple((y, 800 - x) for x, y in (*one.corners[1:], one.corners[0])))
+            for one in table(cells)
         ]
-        lines = [
-            line(text, 20 + 200.0 * at, 60 + 26.0 * row)
-            for row, texts in enumerate(cells)
-            for at, text in enumerate(texts)
-        ]
+        made = read(scan(), "a.pdf", _1=page(*lying, turn=90))
+        assert "| 血糖 | 5.1 | mmol/L |" in made.text
+
+    def test_cells_whose_boxes_touch_are_parted(self) -> None:
+        cells = [("Product Code", "Location", "Expected"), ("SKU-8847", "A-12", "450"), ("SKU-4563", "D-22", "180")]  # fmt: skip
+        made = read(scan(), "a.pdf", _1=page(*table(cells, step=118)))
+        assert "| Product Code | Location | Expected |" in made.text
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            table([("1500", "109"), ("1000", "497"), ("500", "1103"), ("0", "642")]),
+            [*column(LEFT, 20, 60), *column(RIGHT, 310, 60)],
+            [
+                replace(one, corners=tuple((x, y + x / 15) for x, y in one.corners)) if row else one
+                for row in range(len(GARDEN))
+                for one in table(GARDEN)[3 * row : 3 * row + 3]
+            ],
+        ],
+        ids=["the figures of a chart", "two columns of text", "a crooked photograph"],
+    )
+    def test_what_has_no_clear_rows_below_named_columns_stays_text(
+        self, lines: list[OcrLine]
+    ) -> None:
         made = read(scan(), "a.pdf", _1=page(*lines))
-        assert made.text == "Item Pieces Price\nGarden work 28 120.00\nDisposal 1 307.35"
+        assert {cut.modality for cut in made.cuts} == {Modality.SCAN}
 
     def test_larger_letters_make_a_heading_and_uneven_ones_do_not(self) -> None:
         title = line("Opening hours", 20, 10, 300, height=34)
