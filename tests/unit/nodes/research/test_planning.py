@@ -9,6 +9,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import AnswerSettings, ResearchSettings, Settings
+from sextant.models.chat.call_limits import AdaptiveLimit
 from sextant.nodes.context import Context, RunContext
 from sextant.nodes.research.outline import SectionChoice, arrange_sections, outline
 from sextant.nodes.research.plan import estimate_report, plan, plan_by_rules
@@ -170,7 +171,7 @@ def test_the_cost_is_bounded_and_nothing_without_a_model(bench: Build) -> None:
     assert at.deps.chat is not None
     at.deps.chat.speed.observe_stream(1000, 100, 100, 1.0, 1.0)
     alone = estimate_report(state(), run, topics).seconds
-    at.deps.chat.parallel.size = 2
+    at.deps.chat.parallel = AdaptiveLimit(8, size=2)
     side_by_side = estimate_report(state(), run, topics).seconds
     assert alone is not None
     assert side_by_side is not None
