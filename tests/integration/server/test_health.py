@@ -65,7 +65,7 @@ async def test_whoever_asks_for_its_options_is_told_what_a_path_allows(
 ) -> None:
     answer = await client.options("/api/threads/x")
     assert (answer.status_code, answer.content) == (204, b"")
-    assert answer.headers["allow"] == "DELETE, GET, HEAD, OPTIONS"
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, OPTIONS, PATCH"
     assert (await client.options("/nowhere")).status_code == 404
 
 

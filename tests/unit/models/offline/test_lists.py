@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sextant.models.offline.candidates import complete_quotations
+from sextant.models.offline.candidates import PassageOutline, complete_quotations
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.outline import PassageOutline
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
 
