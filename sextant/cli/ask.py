@@ -236,6 +236,7 @@ def chat(
         if thread is None:
             raise typer.BadParameter("--title needs the name of a conversation, --thread")
         with_sextant(lambda rag: rag.conversations().rename(thread, title))
+        terminal.say(f"The conversation {thread} has its new title; --list shows it.")
         return
     from uuid import uuid4
 

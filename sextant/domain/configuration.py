@@ -89,7 +89,8 @@ def describe_error(fault: Mapping[str, Any], language: str = "en") -> str:
     limits: Mapping[str, Any] = fault.get("ctx") or {}
     if language == "zh":
         message = str(fault["msg"]).removeprefix("Value error, ")
-        known = _IN_CHINESE.get(message) or _IN_CHINESE.get(str(fault["type"]))
+        by_message = limits.get("zh") or _IN_CHINESE.get(message)
+        known = by_message or _IN_CHINESE.get(str(fault["type"]))
         return known.format(**limits) if known else message
     text = fault.get("input")
     most, least = limits.get("max_length"), limits.get("min_length")

@@ -213,7 +213,7 @@ def _of_validation(
     more = {"en": f" ({len(errors) - 1} more)", "zh": f"（另有 {len(errors) - 1} 处）"}
     others = more[language] if len(errors) > 1 else ""
     reason = describe_error(first, language).rstrip(".。") + others
-    stop = "" if reason.endswith("?") else {"en": ".", "zh": "。"}[language]
+    stop = "" if reason.endswith(("?", "？")) else {"en": ".", "zh": "。"}[language]
     return invalid(
         detail=f"{field}: {reason}{stop}",
         next_step=_LISTED[language],

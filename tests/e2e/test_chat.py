@@ -73,7 +73,8 @@ def test_a_conversation_that_has_a_name_goes_on_in_another_process(
     assert f"owners  {first}" in listed
     assert "gone" not in listed
     renaming = ("--thread", "owners", "--title")
-    chat(environment, tmp_path, "chat", options=(*renaming, "Owners of a value"))
+    said, _ = chat(environment, tmp_path, "chat", options=(*renaming, "Owners of a value"))
+    assert "owners has its new title" in said
     for nothing in ("", " "):
         out, err = chat(
             environment, tmp_path, "chat", first, options=(*renaming, nothing), status=2

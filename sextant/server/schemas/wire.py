@@ -70,11 +70,16 @@ def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
     fields = {field.casefold(): field for field in map(to_camel, model.model_fields)}
     written = name.replace("_", "").casefold()
     near = difflib.get_close_matches(written, fields, n=1)
-    way_out = (
-        f"Did you mean `{fields[near[0]]}`?" if near else f"Fields: {', '.join(fields.values())}."
-    )
+    if near:
+        meant = fields[near[0]]
+        way_out, chinese = f"Did you mean `{meant}`?", f"您是不是想写 `{meant}`？"
+    else:
+        way_out = f"Fields: {', '.join(fields.values())}."
+        chinese = f"可用的字段：{'、'.join(fields.values())}。"
     return PydanticCustomError(
-        "extra_forbidden", "There is no such field. {way_out}", {"way_out": way_out}
+        "extra_forbidden",
+        "There is no such field. {way_out}",
+        {"way_out": way_out, "zh": f"没有这个字段。{chinese}"},
     )
 
 

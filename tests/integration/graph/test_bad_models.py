@@ -138,10 +138,11 @@ async def test_the_first_answer_of_a_model_is_streamed_once_the_passages_support
     def reply(request: ApiRequest) -> Reply | str:
         said = good(request)
         end = len(said) if shown is Cited else said.index("。") - 1
-        more = said[end:] + said
+        # What begins like an earlier sentence is held back until it differs.
+        more = f"{said[end:]}其中{said}"
         return Reply(tokens=[said[:end], more[:4], more[4:]], pause_after=2, resume=resume)
 
-    async with running_with(writing(reply)) as running, asyncio.timeout(60):
+    async with running_with(writing(reply)) as running, asyncio.timeout(30):
         asked = running.asking(QUESTION, mode="naive")
         async for event in stream_answer(running.workflow, asked):
             resume.set() if isinstance(event, shown) else None

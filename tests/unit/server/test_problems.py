@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from sextant.domain.answers import Failed
 from sextant.domain.errors import (
@@ -14,6 +15,7 @@ from sextant.domain.errors import (
     TimedOut,
 )
 from sextant.server.problems import _of_validation, problem_fields, problem_of
+from sextant.server.schemas.answers import QueryRequest
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,23 @@ def test_what_is_wrong_with_a_body_is_told_in_chinese() -> None:
     told = _of_validation([wrong, wrong], None, "zh")
     assert told.detail == "limit: 应不小于 1（另有 1 处）。"
     assert told.next_step == "/docs 列出了每个字段及其限制。"
+
+
+@pytest.mark.parametrize(
+    ("sent", "detail"),
+    [
+        ({"query": "谁？", "grapId": "hr"}, "grapId: 没有这个字段。您是不是想写 `graphId`？"),
+        (
+            {"query": "谁？", "history": [{"role": "user", "zz": "Hi"}]},
+            "history[0].zz: 没有这个字段。可用的字段：role、content。",
+        ),
+    ],
+)
+def test_a_misspelt_field_is_suggested_in_chinese_too(sent: dict[str, object], detail: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        QueryRequest.model_validate(sent)
+    errors = [{**one, "loc": ("body", *one["loc"])} for one in caught.value.errors()]
+    assert _of_validation(errors, None, "zh").detail == detail
 
 
 @pytest.mark.parametrize(
