@@ -14,7 +14,6 @@ from langgraph.runtime import Runtime
 
 from sextant import prompts
 from sextant.domain.answers import Answer, Done, Reset, Usage, as_values
-from sextant.domain.documents import TABLES
 from sextant.domain.errors import (
     DependencyError,
     ModelOutputInvalid,
@@ -185,7 +184,7 @@ async def _compute_found_tables(
     """
     tables = run.deps.tables
     bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
-    has_rows = any(item.metadata.get("modality") in TABLES for item in state.items)
+    has_rows = any(item.is_table for item in state.items)
     if tables is None or bounded or state.strategy == Mode.BYPASS or not has_rows:
         return [], [], {}
     parts = partial(tables.parts, scope)

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sextant.domain.answers import Cited, Token
-from sextant.domain.documents import TABLES
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import describe_row, table_heads
 from sextant.nodes.answers.sanitizer import sanitize_output
@@ -106,7 +105,7 @@ async def read_tables(
     """
     first = dict[object, RetrievedItem]()
     for item in items:
-        if item.metadata.get("modality") in TABLES and item.document_id:
+        if item.is_table and item.document_id:
             first.setdefault((item.document_id, item.metadata.get("section_id")), item)
     if not (first and may_compute(question)):
         return []

@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import log
 
 from sextant.domain.breadth import find_other_subjects
-from sextant.domain.documents import TABLES
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.citations import SHOWN, label_of
@@ -187,8 +186,7 @@ def _trim_passage(
     item: RetrievedItem, pieces: _Pieces, worth: Sequence[float], excess: int
 ) -> RetrievedItem:
     """Return a passage shortened by `excess` tokens to its pieces of most worth; a table keeps its column names."""
-    is_table = item.metadata.get("modality") in TABLES
-    chosen = set(range(min(_HEAD if is_table else 0, len(pieces.texts))))
+    chosen = set(range(min(_HEAD if item.is_table else 0, len(pieces.texts))))
     left = estimate_tokens(item.text) - excess - sum(pieces.costs[at] for at in chosen)
     for at in sorted(range(len(worth)), key=lambda at: (-worth[at], at)):
         if at not in chosen and (pieces.costs[at] <= left or not chosen):

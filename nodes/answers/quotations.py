@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sextant.domain.answers import Answer, Cited, Done, Reset, Sources, Token, Trust
-from sextant.domain.documents import TABLES, Document, DocumentStatus
+from sextant.domain.documents import Document, DocumentStatus
 from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
@@ -203,7 +203,7 @@ def _outdone(
     if not found.quotations:
         return False
     best = found.quotations[0]
-    if items[best.source].metadata.get("modality") in TABLES:
+    if items[best.source].is_table:
         return False
     text = plain_of(best.sentence)
     listed = [name for table in tables for name in table.listed]

@@ -22,7 +22,6 @@ from sextant.domain.answers import (
     Trust,
     Usage,
 )
-from sextant.domain.documents import READ_BY_OCR
 from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.warnings import CodedWarning, distinct
@@ -210,7 +209,7 @@ class Citations:
             end=quote.end,
             support=round(quote.support, 3),
             cell=self.shown(index, quote.place)[1:-1] if attached else "",
-            ocr=_is_scan(self._passages[index]),
+            ocr=self._passages[index].is_read_by_ocr,
         )
         self.citations.append(citation)
         return Cited(citation)
@@ -233,12 +232,8 @@ def as_source(item: RetrievedItem, marker: int) -> Source:
         kind=attachment.kind.value if attachment else "document",
         label=label_of(item),
         external_id=item.external_id,
-        ocr=_is_scan(item),
+        ocr=item.is_read_by_ocr,
     )
-
-
-def _is_scan(item: RetrievedItem) -> bool:
-    return item.metadata.get("modality") in READ_BY_OCR
 
 
 def _name(item: RetrievedItem) -> str:

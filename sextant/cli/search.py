@@ -24,7 +24,6 @@ from sextant.cli.session import (
     with_chunks,
     with_sextant,
 )
-from sextant.domain.documents import READ_BY_OCR
 from sextant.domain.errors import OptionInvalid
 from sextant.text.characters import count_noun
 
@@ -90,7 +89,7 @@ def _item_location(item: RetrievedItem) -> str:
         str(item.metadata.get("filename", item.id)),
         " › ".join(item.metadata.get("section_path", ())),
         f"page {page}" if page is not None else "",
-        "read by OCR" if item.metadata.get("modality") in READ_BY_OCR else "",
+        "read by OCR" if item.is_read_by_ocr else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
+from sextant.domain.documents import READ_BY_OCR, TABLES
 from sextant.domain.errors import (
     DOCTOR_ZH,
     DatabaseUnavailable,
@@ -78,6 +79,16 @@ class RetrievedItem:
     external_id: str | None = None
     lanes: Mapping[str, LaneScore] = field(default_factory=dict[str, LaneScore])
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether it is a table, printed or scanned."""
+        return self.metadata.get("modality") in TABLES
+
+    @property
+    def is_read_by_ocr(self) -> bool:
+        """Return whether its text was read from a picture."""
+        return self.metadata.get("modality") in READ_BY_OCR
 
 
 def items_of(values: Iterable[object]) -> list[RetrievedItem]:
