@@ -21,8 +21,9 @@ from uuid import UUID, uuid4
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.graph import BATCH, Costs, backend_of, costs, portions
+from benchmarks.graph import BATCH, Costs, costs, portions
 from benchmarks.quality.sets import numbers
+from benchmarks.store import backend_of
 from sextant.domain.graph import Community, MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings

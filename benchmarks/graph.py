@@ -4,11 +4,8 @@
 
 Limits: import ≤ 1.5× COPY and then indexing, a 2-hop expansion from five starts ≤ 1.5× the
 bare prepared LATERAL query over the same edges, the cost of a batch the same however large the graph
-is. Import is compared with three baselines. That of COPY, then
-indexes, where the limit comes from: entities, relations indexed from both ends and by weight, adjacency,
-values sent as text, vacuumed. The least that answers two hops: three bare tables (entities, relations,
-adjacency) with an index each, values sent in binary. And the very rows that the record keeps, evidence
-and names too, in tables of the same columns and indexes. Both sides of a comparison run in turn in one
+is. The bare tables are what COPY, then indexes, makes: entities, relations indexed from both ends and by weight,
+adjacency, values sent as text, vacuumed. Both sides of a comparison run in turn in one
 process, so the ratios hold on a loaded machine; CPU seconds are of this process and of its one
 connection's backend. The graph is made up from a seed: relations from frequent entities (Zipf's law)
 to any, weights uniform.
@@ -30,11 +27,11 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from benchmarks.quality.sets import numbers
-from benchmarks.store import Meter
+from benchmarks.store import Meter, backend_of
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, relation_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
@@ -42,21 +39,6 @@ from sextant.stores.postgresql.database import Database
 BATCH = 20_000
 QUERIES = 100
 
-BARE_TABLES = """
-create schema bare;
-create table bare.entities (scope_id int, id uuid, user_id text, name text, entity_type text,
-  description text);
-create table bare.relations (scope_id int, id uuid, user_id text, source_id uuid, target_id uuid,
-  relation_type text, description text, weight float8);
-create table bare.adjacency (scope_id int, node_id uuid, weight float8, neighbour_id uuid,
-  relation_id uuid, user_id text);
-"""
-BARE_INDEXES = """
-alter table bare.entities add primary key (scope_id, id);
-alter table bare.relations add primary key (scope_id, id);
-create index on bare.adjacency (scope_id, node_id, weight desc, relation_id);
-analyze bare.entities; analyze bare.relations; analyze bare.adjacency;
-"""
 COPIED_TABLES = """
 create schema copied;
 create table copied.entity (graph_id text not null, id uuid not null, name text not null,
@@ -79,26 +61,16 @@ create index on copied.edge (graph_id, src, weight desc, dst);
 create index on copied.edge (graph_id, dst, weight desc, src);
 create index on copied.adj (graph_id, node, weight desc, nbr);
 """
-SAME_TABLES = ("mentions", "relation_evidence", "entity_names", "entities", "adjacency")
-INDEXES = """
-select replace(replace(indexdef, ' ON sextant.', ' ON same.'), ' ON ' || tablename, ' ON same.' || tablename)
-from pg_indexes where schemaname = 'sextant' and tablename = %s
-"""
-BARE_TYPES = {
-    "entities": ["int4", "uuid", "text", "text", "text", "text"],
-    "relations": ["int4", "uuid", "text", "uuid", "uuid", "text", "text", "float8"],
-    "adjacency": ["int4", "uuid", "float8", "uuid", "uuid", "text"],
-}
-BARE_HOPS = """
+COPIED_HOPS = """
 with near as materialized (
   select a.* from unnest(%s::uuid[]) as start cross join lateral (
-    select node_id, relation_id, neighbour_id, weight from bare.adjacency
-    where scope_id = 1 and node_id = start order by weight desc, relation_id limit 10) as a
+    select node, nbr, weight from copied.adj
+    where graph_id = 'g' and node = start order by weight desc, nbr limit 10) as a
 )
 select 1, * from near union all
-select 2, a.* from (select distinct neighbour_id from near) as n cross join lateral (
-  select node_id, relation_id, neighbour_id, weight from bare.adjacency
-  where scope_id = 1 and node_id = n.neighbour_id order by weight desc, relation_id limit 10) as a
+select 2, a.* from (select distinct nbr from near) as n cross join lateral (
+  select node, nbr, weight from copied.adj
+  where graph_id = 'g' and node = n.nbr order by weight desc, nbr limit 10) as a
 """
 
 
@@ -126,28 +98,6 @@ async def add_evidence(record: GraphRecord, scope: Scope, evidence: GraphEvidenc
     """Add evidence to a graph in one step."""
     async with record.writing(scope) as writer:
         await writer.add(evidence)
-
-
-def bare_rows(graph: GraphEvidence) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the same facts as rows of the bare tables."""
-    unique = {(row.source_id, row.target_id): row for row in graph.relations}.values()
-    keyed = [(relation_id(*row[:3]), row) for row in unique]
-    ends = [
-        (1, node, row.weight, neighbour, key, "bench")
-        for key, row in keyed
-        for node, neighbour in (row[:2], row[1::-1])
-    ]
-    return {
-        "entities": [
-            (1, row.entity_id, "bench", row.name, row.entity_type, row.description)
-            for row in graph.mentions
-        ],
-        "relations": [
-            (1, key, "bench", row.source_id, row.target_id, row.relation_type, "", row.weight)
-            for key, row in keyed
-        ],
-        "adjacency": ends,
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,33 +132,8 @@ async def costs(name: str, backend: int, into: Costs) -> AsyncIterator[None]:
     )
 
 
-async def backend_of(database: Database, scope: Scope) -> int:
-    """Return the process of the pool's connection."""
-    async with database.transaction(scope.user_id) as connection:
-        return connection.info.backend_pid
-
-
-async def import_bare(database: Database, graph: GraphEvidence, spent: Costs) -> None:
-    """COPY into bare tables, then index them."""
-    rows = bare_rows(graph)
-    gc.freeze()  # made-up facts are not the collector's to look through again and again
-    async with database.owner() as owner:
-        await owner.execute(BARE_TABLES)
-        async with costs("bare: COPY, then index", owner.info.backend_pid, spent):
-            for table, values in rows.items():
-                copying = f"copy bare.{table} from stdin (format binary)".encode()
-                async with owner.cursor() as cursor, cursor.copy(copying) as copy:
-                    copy.set_types(BARE_TYPES[table])
-                    for value in values:
-                        await copy.write_row(value)
-            await owner.execute(BARE_INDEXES)
-            await owner.commit()
-        await owner.execute("grant usage on schema bare to sextant_app")
-        await owner.execute("grant select on all tables in schema bare to sextant_app")
-
-
 async def import_by_copy(database: Database, graph: GraphEvidence, spent: Costs) -> None:
-    """COPY into bare tables, then index and vacuum them."""
+    """COPY into bare tables, then index and vacuum them; searches may read them."""
     unique = {(row.source_id, row.target_id): row for row in graph.relations}.values()
     rows: dict[str, list[tuple[object, ...]]] = {
         "entity": [("g", row.entity_id, row.name, row.description) for row in graph.mentions],
@@ -228,31 +153,8 @@ async def import_by_copy(database: Database, graph: GraphEvidence, spent: Costs)
             await owner.execute(COPIED_INDEXES)
             for table in (*rows, "adj"):
                 await owner.execute(f"vacuum analyze copied.{table}".encode())
-
-
-async def import_same(database: Database, spent: Costs) -> None:
-    """COPY the record's own rows into tables without indexes, then index them as the record is."""
-    async with database.owner() as owner:
-        await owner.execute("create schema same")
-        content = {}
-        for table in SAME_TABLES:
-            await owner.execute(
-                f"create table same.{table} (like {table} including generated)".encode()
-            )
-            async with owner.cursor().copy(
-                f"copy {table} to stdout (format binary)".encode()
-            ) as out:
-                content[table] = b"".join([bytes(block) async for block in out])
-        async with costs("same rows: COPY, then index", owner.info.backend_pid, spent):
-            for table, data in content.items():
-                copying = f"copy same.{table} from stdin (format binary)".encode()
-                async with owner.cursor().copy(copying) as copy:
-                    await copy.write(data)
-            for table in SAME_TABLES:
-                for (index,) in await (await owner.execute(INDEXES.encode(), [table])).fetchall():
-                    await owner.execute(index.encode())
-                await owner.execute(f"analyze same.{table}".encode())
-            await owner.commit()
+        await owner.execute("grant usage on schema copied to sextant_app")
+        await owner.execute("grant select on all tables in schema copied to sextant_app")
 
 
 async def import_ours(database: Database, scope: Scope, graph: GraphEvidence, spent: Costs) -> None:
@@ -279,20 +181,24 @@ async def compare_hops(database: Database, scope: Scope, graph: GraphEvidence) -
         for _ in range(QUERIES)
     ]
 
-    async def bare(starts: list[UUID]) -> set[UUID]:
+    async def bare(starts: list[UUID]) -> set[frozenset[UUID]]:
         async with database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(binary=True)
-            await cursor.execute(BARE_HOPS.encode(), [starts], prepare=True)
-            return {row[2] for row in await cursor.fetchall()}
+            await cursor.execute(COPIED_HOPS.encode(), [starts], prepare=True)
+            return {frozenset(row[1:3]) for row in await cursor.fetchall()}
 
-    async def ours(starts: list[UUID]) -> set[UUID]:
-        return {hop.relation_id for hop in await store.neighbourhood(scope, starts, depth=2)}
+    async def ours(starts: list[UUID]) -> set[frozenset[UUID]]:
+        hops = await store.neighbourhood(scope, starts, depth=2)
+        return {frozenset((hop.source_id, hop.target_id)) for hop in hops}
 
     times: dict[str, list[float]] = {"bare": [], "record": []}
-    walks: dict[str, Callable[[list[UUID]], Awaitable[set[UUID]]]] = {"bare": bare, "record": ours}
+    walks: dict[str, Callable[[list[UUID]], Awaitable[set[frozenset[UUID]]]]] = {
+        "bare": bare,
+        "record": ours,
+    }
     missing = 0
     for starts in picks:
-        found = {}
+        found = dict[str, set[frozenset[UUID]]]()
         for name, walk in walks.items():
             started = time.perf_counter()
             found[name] = await walk(starts)
@@ -333,15 +239,11 @@ async def main() -> None:
         options = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=1)
         async with await Database.open(options) as database:
             scope = Scope("bench", str(uuid4()))
-            await import_bare(database, graph, spent)
             await import_ours(database, scope, graph, spent)
-            await import_same(database, spent)
+            gc.freeze()  # made-up facts are not the collector's to look through again and again
             await import_by_copy(database, graph, spent)
-            bare, ours, same, copied = spent.values()
-            print(
-                f"import: {ours.over(copied)} of COPY, then index (limit 1.5),"
-                f" {ours.over(bare)} of bare tables, {ours.over(same)} of the same rows"
-            )
+            ours, copied = spent.values()
+            print(f"import: {ours.over(copied)} of COPY, then index (limit 1.5)")
             async with costs("read whole", await backend_of(database, scope), spent):
                 arrays = await GraphRecord(database).arrays(scope)
             print(f"  {len(arrays.names)} entities, {len(arrays.relation_source)} relations")

@@ -1,7 +1,6 @@
 """Measure the cost of storing chunks: `python -m benchmarks.store [CHUNKS] [SEED]`.
 
-Limit: insert ≥ 5,000 rows/s without embedding. Texts and vectors are made up from a seed: words by Zipf's law, half of
-them Chinese; vectors in clouds around topics.
+Limit: insert ≥ 5,000 rows/s without embedding. Texts and vectors are those of one tenant of `benchmarks.hybrid.corpus`.
 """
 
 from __future__ import annotations
@@ -15,47 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
-
+from benchmarks.hybrid.corpus import Library, make_library
 from benchmarks.quality.sets import numbers
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 
 BATCH = 500
-WORDS_PER_CHUNK = 90
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Texts with a vector each."""
-
-    texts: list[str]
-    vectors: Vectors
-
-
-def make_corpus(count: int, seed: int) -> Corpus:
-    """`count` chunks of about 550 bytes, alternately Chinese and English."""
-    rng = np.random.default_rng(seed)
-    chinese = [
-        "".join(map(chr, rng.integers(0x4E00, 0x5600, size))) for size in rng.integers(2, 4, 6000)
-    ]
-    english = [
-        "".join(rng.choice(list("aeioulnrstdm"), size)) for size in rng.integers(2, 10, 6000)
-    ]
-    zipf = 1 / np.arange(3, 6003)
-    zipf /= zipf.sum()
-    texts = []
-    for number in range(count):
-        vocabulary, joint = (chinese, "") if number % 2 else (english, " ")
-        picks = rng.choice(len(vocabulary), WORDS_PER_CHUNK, p=zipf)
-        texts.append(joint.join(vocabulary[pick] for pick in picks))
-    topics = rng.normal(size=(60, 384))
-    raw = topics[rng.integers(0, 60, count)] + 0.7 * rng.normal(size=(count, 384))
-    return Corpus(texts, np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32))
 
 
 @dataclass
@@ -87,9 +54,9 @@ async def backends_of(database: Database, scope: Scope, number: int) -> list[int
 
 
 async def store(
-    database: Database, scope: Scope, corpus: Corpus, *, batches_at_once: int = 1
+    database: Database, scope: Scope, library: Library, *, batches_at_once: int = 1
 ) -> None:
-    """Store a corpus as one document; print what it cost until its last chunk was searchable."""
+    """Store a library as one document; print what it cost until its last chunk was searchable."""
     documents = DocumentStore(database)
     opened = await documents.register(
         scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes
@@ -98,14 +65,14 @@ async def store(
     await documents.begin(scope, opened.document_id, ParsedDocument("", "x", "en", (section,), ()))
     chunks = [
         Chunk(uuid4(), section.id, number, 0, len(text), text)
-        for number, text in enumerate(corpus.texts)
+        for number, text in enumerate(library.texts)
     ]
     meters = [Meter(pid) for pid in await backends_of(database, scope, batches_at_once)]
     batches = iter([slice(first, first + BATCH) for first in range(0, len(chunks), BATCH)])
 
     async def feed() -> None:
         for batch in batches:
-            part, vectors = chunks[batch], corpus.vectors[batch]
+            part, vectors = chunks[batch], library.vectors[batch]
             await documents.add_chunks(scope, opened.document_id, part, vectors)
 
     started, client = time.perf_counter(), time.process_time()
@@ -125,14 +92,14 @@ async def store(
 
 async def run(count: int, seed: int) -> None:
     """Store one batch at a time, then two as ingestion does, in a database of its own."""
-    corpus = make_corpus(count, seed)
+    library = make_library(count, 0, seed, number_of_tenants=1)
     with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
         for at_once in (1, 2):
             settings = Settings(
                 _env_file=None, data_dir=Path(folder), database_url=None, database_pool=at_once
             )
             async with await Database.open(settings) as database:
-                await store(database, Scope(f"by-{at_once}"), corpus, batches_at_once=at_once)
+                await store(database, Scope(f"by-{at_once}"), library, batches_at_once=at_once)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 import numpy as np
 
 from benchmarks.hybrid.corpus import Library, Question
-from benchmarks.hybrid.gates import RECALL, Gate, Recall
 from benchmarks.hybrid.measuring import Search
-from benchmarks.hybrid.ours import Ours
+from benchmarks.hybrid.recall import RECALL, Recall
 from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Naive, PlainTables
-from benchmarks.hybrid.store import scope_of
+from benchmarks.hybrid.store import GivenVectors, scope_of
 from sextant.domain.retrieval import Retrieval
+from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.ranking.fusion import rrf
+from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import Scored
 from sextant.text.analysis import extract_keywords
@@ -22,42 +22,56 @@ from sextant.text.analysis import extract_keywords
 _BUILT_IN = ", built-in case rules"
 
 
-class Bench(Ours):
+class Bench:
     """Everything that is measured, over one library.
 
     Args:
         library: with the questions that are asked.
         ids: of its chunks, by row.
         database: where our chunks are stored.
-        plain, wide: the rivals' tables; the second looks at more candidates.
-        worded: questions of whose keywords the gates are, those that are asked first.
+        plain: the rivals' tables.
     """
 
     def __init__(
-        self,
-        library: Library,
-        ids: list[UUID],
-        database: Database,
-        plain: PlainTables,
-        wide: PlainTables,
-        *,
-        worded: list[Question],
+        self, library: Library, ids: list[UUID], database: Database, plain: PlainTables
     ) -> None:
-        super().__init__(database, library.questions)
-        self.library, self.plain, self.wide, self.worded = library, plain, wide, worded
+        self.library, self.questions, self.plain = library, library.questions, plain
+        self.database = database
+        self.chunks = ChunkStore(database)
+        self._retriever = GraphRetriever(
+            chunks=self.chunks, embedder=GivenVectors(self.questions), settings=database.settings
+        )
         self._rows = {one: row for row, one in enumerate(ids)}
 
     async def backends(self) -> list[int]:
-        """Return the server processes of all connections, the rivals' too."""
-        return [*{self.plain.backend, self.wide.backend, *await super().backends()}]
+        """Return the server processes of all connections, the rivals' too; those of our login."""
+        async with self.database.transaction("anybody") as connection:
+            cursor = await connection.execute(
+                "select pid from pg_stat_activity where usename = session_user"
+            )
+            return [self.plain.backend, *[row[0] async for row in cursor]]
+
+    async def vector_ids(self, number: int) -> Scored:
+        """Return our vector lane, ids and cosines."""
+        question = self.questions[number]
+        return await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
+
+    async def keyword_ids(self, number: int) -> Scored:
+        """Return our keyword lane, ids and scores."""
+        question = self.questions[number]
+        scope = scope_of(question.tenant)
+        return await self.chunks.keyword_matches(scope, question.keywords, WANTED)
+
+    async def hybrid(self, number: int) -> Retrieval:
+        """Return both lanes at once, fused by weighted RRF, with texts."""
+        question = self.questions[number]
+        return await self._retriever.search(
+            scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10
+        )
 
     async def one_table(self, number: int) -> list[int]:
         """Return the rival's vector lane."""
         return await self.plain.nearest(self.questions[number], 10)
-
-    async def one_table_wide(self, number: int) -> list[int]:
-        """Return the same, looking at as many candidates as it takes to be as exact as ours."""
-        return await self.wide.nearest(self.questions[number], 10)
 
     async def vector_rows(self, number: int) -> list[int]:
         """Return our vector lane, by row."""
@@ -94,31 +108,26 @@ class Bench(Ours):
             recall.add(question, found, *self.library.nearest(question))
         return recall
 
-    async def widened(self) -> tuple[int, Recall]:
-        """Return the least width at which the one table's recall is what it must be; the widest if none is."""
+    async def widen(self) -> int:
+        """Have the one table look at as many candidates as its recall takes, and return how many."""
         for width in WIDTHS:
-            await self.wide.look_at(width)
-            recall = await self.recall(self.one_table_wide)
-            if recall.least >= RECALL:
+            await self.plain.look_at(width)
+            if (await self.recall(self.one_table)).least >= RECALL:
                 break
-        return width, recall
+        return width
 
-    async def keyword_gate(self) -> Gate:
-        """Return the best 20 have the counts that ILIKE gives them, no others have more, and none is missing."""
-        right = [await self._same_counts(question) for question in self.worded]
-        return Gate.all_of(
-            "ours: best 20, all chunks and counts as by ILIKE", sum(right), len(right)
-        )
+    async def equal_counts(self) -> float:
+        """Return the share of queries whose chunks have the counts that ILIKE gives, none missing or added."""
+        return float(np.mean([await self._same_counts(question) for question in self.questions]))
 
-    async def overlap_gate(self, whose: str, search: Callable[[int], Awaitable[Retrieval]]) -> Gate:
-        """Return the hybrid search's ten are those of exact lanes, as often as the vector lane must be right."""
+    async def overlap(self) -> float:
+        """Return how many of the hybrid search's ten are those of exact lanes."""
         shares = []
         for number in range(len(self.questions)):
-            found = {self._rows[UUID(item.id)] for item in (await search(number)).results}
+            found = {self._rows[UUID(item.id)] for item in (await self.hybrid(number)).results}
             exact = await self._exact(number)
             shares.append(len(found & exact) / max(len(exact), 1))
-        overlap = float(np.mean(shares))
-        return Gate(f"{whose}: {overlap:.4f} of the ten of exact lanes", overlap >= RECALL)
+        return float(np.mean(shares))
 
     async def _exact(self, number: int) -> set[int]:
         """Return the ten best of all the tenant's cosines and all its texts that hold a keyword."""

@@ -1,9 +1,8 @@
 """Compare the BM25 rerank of forty candidates with tokenizing and counting them for every question.
 
 The plain design is a reranking layer without an index: the candidates are cut and BM25 is computed over them alone,
-whose idf is wrong; with the same tokeniser, and with jieba where it is installed. The gate comes first: the index gives
-the scores of BM25 over all texts to 1e-6, before and after a third of the texts, drawn at random, was deleted and as
-many were added.
+whose idf is wrong; with the same tokeniser, and with jieba where it is installed. The times count while the index gives
+the scores of BM25 over all texts to 1e-6.
 """
 
 from __future__ import annotations
@@ -13,25 +12,23 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from benchmarks.figures import record
 from benchmarks.hybrid.corpus import Library
-from benchmarks.hybrid.gates import Gate
-from benchmarks.hybrid.goals import Goal, Measure, again
-from benchmarks.hybrid.measuring import Search, side_by_side
-from benchmarks.hybrid.report import Group
+from benchmarks.hybrid.measuring import CPU, OURS, Limits, Search, report, side_by_side
 from benchmarks.hybrid.rivals import installed
 from sextant.retrievers.hybrid_retriever.bm25 import BM25Index
 from sextant.stores.rows import StoredText
 from sextant.text.analysis import SEGMENTED
 
 CANDIDATES, CHECKED = 40, 10
-ALONE = 200  # texts that come and go one by one
 K1, B = 1.2, 0.75
 # What scores may differ by from those over all texts.
 EXACT = 1e-6
-_INDEX, _JIEBA = "BM25 index", "cut by jieba and counted"
+_JIEBA = "jieba and counting"
 
 Cut = Callable[[str], list[str]]
 
@@ -103,8 +100,10 @@ def indexed(index: BM25Index, question: str, candidates: Sequence[StoredText]) -
     return index.score(question, [one.id for one in candidates])
 
 
-def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], when: str) -> Gate:
-    """Return the largest difference to BM25 over all texts, of some questions spread over all."""
+def difference(
+    index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked]
+) -> tuple[float, int]:
+    """Return the largest difference to BM25 over all texts, of some questions spread over all; scores above 0."""
     checked = [
         (one.question, set(SEGMENTED.terms(one.question)), one.among(texts))
         for one in asked[:: max(1, len(asked) // CHECKED)]
@@ -117,58 +116,21 @@ def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], 
         ours = indexed(index, question, candidates)
         worst = max(worst, float(np.abs(np.subtract(true, ours)).max()))
         telling += sum(score > 0 for score in true)
-    told = (
-        f"BM25 index, {when}: {worst:.0e} from BM25 over all {len(texts):,} texts at most, "
-        f"{len(checked)} questions, {telling} scores above 0"
-    )
-    return Gate(told, worst <= EXACT and telling > 0)
+    return worst, telling
 
 
-def changed(
-    index: BM25Index, texts: Sequence[StoredText], rows: Sequence[int]
-) -> tuple[BM25Index, list[StoredText]]:
-    """Return the index with some of its texts gone and as many new ones; prints what each cost."""
-    gone, after, batch = [texts[row] for row in rows], list(texts), len(rows)
-    fresh = [StoredText(("new", one.id), f"new-{one.id}", one.searched[::-1]) for one in gone]
-    turns = max(1, ALONE // batch)
-    cutting = spent(turns, lambda: [SEGMENTED.terms(one.searched) for one in fresh])
-    deleting = spent(turns, lambda: index.updated([one.part for one in gone], []))
-    less = index.updated([one.part for one in gone], [])
-    adding = spent(turns, lambda: less.updated([], fresh)) - cutting
-    print(
-        f"{batch} texts at once: delete {deleting / batch:.3f} ms a text, "
-        f"add {adding / batch:.3f} ms, cutting {cutting / batch:.3f} ms"
-    )
-    for row, text in zip(rows, fresh, strict=True):
-        after[row] = text
-    return less.updated([], fresh), after
-
-
-def spent(turns: int, work: Callable[[], object]) -> float:
-    """Return CPU milliseconds of doing something, on average over some turns."""
-    started = time.process_time()
-    for _ in range(turns):
-        work()
-    return 1000 * (time.process_time() - started) / turns
-
-
-async def rerank(library: Sequence[str], asked: Sequence[Asked]) -> tuple[Group, list[str]]:
-    """Build the index, check it before and after changes, measure it; also what is not installed."""
-    texts = [StoredText(row, str(row), text) for row, text in enumerate(library)]
+async def rerank(library: Library, queries: int) -> None:
+    """Build the index, check its scores, and measure it."""
+    print("\n## BM25 rerank of 40")
+    texts = [StoredText(row, str(row), text) for row, text in enumerate(library.texts)]
+    asked = asked_of(library, queries)
     started = time.process_time()
     index = BM25Index().updated([], texts)
-    built = time.process_time() - started
-    print(
-        f"{len(texts):,} texts: built in {1000 * built / len(texts):.3f} ms CPU a text, "
-        f"{index.nbytes / len(texts):.0f} bytes a text",
-        flush=True,
-    )
-    order = np.random.default_rng(len(texts)).permutation(len(texts)).tolist()
-    gates = [gate(index, texts, asked, "as built")]
-    for batch in (1, 100, len(texts) // 3):
-        other, others = changed(index, texts, order[:batch])
-    gates.append(gate(other, others, asked, "a third deleted, as many added"))
-    print("\n".join(map(str, gates)), flush=True)
+    record("BM25 index built", 1000 * (time.process_time() - started) / len(texts), "ms CPU a text")
+    record("BM25 index", index.nbytes / len(texts), "bytes a text")
+    worst, telling = difference(index, texts, asked)
+    record("BM25 index: largest difference of a score", worst, "", most=EXACT)
+    record("BM25 index: scores above 0 compared", telling, "", least=1)
 
     def of(score: Callable[[str, list[StoredText]], object]) -> Search:
         async def search(number: int) -> object:
@@ -176,23 +138,19 @@ async def rerank(library: Sequence[str], asked: Sequence[Asked]) -> tuple[Group,
 
         return search
 
-    ours = of(lambda question, found: indexed(index, question, found))
     designs = {
-        _INDEX: ours,
-        "cut by our tokeniser and counted": of(
-            lambda question, found: alone(question, found, SEGMENTED.terms)
-        ),
-        again(_INDEX): ours,
+        OURS: of(partial(indexed, index)),
+        "our tokeniser and counting": of(partial(alone, cut=SEGMENTED.terms)),
     }
-    if not installed("jieba"):
-        return Group.of(_INDEX, await side_by_side(designs, len(asked), _no_server), []), [_JIEBA]
-    import jieba
+    limits = dict[str, Limits]()
+    if installed("jieba"):
+        import jieba
 
-    jieba.setLogLevel(60)
-    jieba.initialize()
-    designs = {_JIEBA: of(lambda question, found: alone(question, found, jieba.lcut)), **designs}
-    goal = Goal("BM25 rerank of 40", _INDEX, _JIEBA, Measure.CPU, 40, tuple(gates))
-    return Group.of("BM25 rerank", await side_by_side(designs, len(asked), _no_server), [goal]), []
+        jieba.setLogLevel(60)
+        jieba.initialize()
+        designs[_JIEBA] = of(partial(alone, cut=jieba.lcut))
+        limits[_JIEBA] = {CPU: 40}
+    report("BM25 rerank of 40", await side_by_side(designs, len(asked), _no_server), limits)
 
 
 async def _no_server() -> Sequence[int]:

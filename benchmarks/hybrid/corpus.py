@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sysconfig
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -304,16 +304,6 @@ def _questions(
         keywords = _keywords(library, tenant, rng)
         questions.append(Question(tenant, bucket, off, keywords, places.questions(topic, rng)[0]))
     return questions
-
-
-def worded(library: Library, count: int) -> list[Question]:
-    """Return the questions, and as many of other keywords as make up `count`; tenants and vectors are theirs.
-
-    A library that comes with few questions has more chunks to cut keywords from.
-    """
-    rng, asked = np.random.default_rng(count), library.questions
-    more = [asked[number % len(asked)] for number in range(count - len(asked))]
-    return asked + [replace(one, keywords=_keywords(library, one.tenant, rng)) for one in more]
 
 
 def _keywords(library: Library, tenant: int, rng: np.random.Generator) -> tuple[str, ...]:

@@ -11,8 +11,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-Search = Callable[[int], Awaitable[object]]
+from benchmarks.figures import record
 
+Search = Callable[[int], Awaitable[object]]
+# How many times as much as ours a rival is to take: of CPU, and of time at the median and the 95th percentile.
+Limits = Mapping[str, float]
+
+OURS = "ours"
+CPU, P50, P95 = "CPU", "p50", "p95"
 _WARM_UP = 12
 _RESAMPLES = 2000
 
@@ -29,6 +35,11 @@ class Times:
     def cpu(self) -> npt.NDArray[np.float64]:
         """Return client and server together."""
         return np.add(self.client, self.server)
+
+    def __str__(self) -> str:
+        p50, p95 = np.quantile(self.wall, [0.5, 0.95])
+        client, server = np.mean(self.client), np.mean(self.server)
+        return f"{p50:.2f} ms, p95 {p95:.2f}; CPU {client:.2f} + {server:.2f} of the server"
 
 
 class Server:
@@ -86,71 +97,32 @@ async def side_by_side(
     return times
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """How many times as much the first costs as the second, with its 95 % bootstrap interval."""
+def report(group: str, times: Mapping[str, Times], limits: Mapping[str, Limits]) -> None:
+    """Print what each design takes, and record how many times as much as ours each rival does."""
+    for name, own in times.items():
+        print(f"{name:<40} {own}", flush=True)
+    ours = times[OURS]
+    for rival, wanted in limits.items():
+        for measure, limit in wanted.items():
+            value, low, high = ratio(times[rival], ours, measure)
+            name = f"{group} beside {rival}, {measure}"
+            record(name, value, f"({low:.1f}–{high:.1f}) times", least=limit)
 
-    value: float
-    low: float
-    high: float
 
-    def __str__(self) -> str:
-        digits = 1 if self.value >= 1.5 else 2  # of an A/A pair the hundredths tell
-        return f"{self.value:.{digits}f}× ({self.low:.{digits}f}–{self.high:.{digits}f})"
+def ratio(first: Times, second: Times, measure: str) -> tuple[float, float, float]:
+    """Return how many times as much the first costs, with its 95 % interval; queries are drawn in pairs (Efron 1979)."""
+    if measure == CPU:
+        one, other, share = first.cpu, second.cpu, None
+    else:
+        one, other = np.asarray(first.wall), np.asarray(second.wall)
+        share = 0.5 if measure == P50 else 0.95
 
+    def statistic(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.asarray(
+            values.mean(axis=-1) if share is None else np.quantile(values, share, axis=-1)
+        )
 
-def ratio(
-    first: Sequence[float] | npt.NDArray[np.float64],
-    second: Sequence[float] | npt.NDArray[np.float64],
-    statistic: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
-) -> Ratio:
-    """Return the ratio of a statistic along the last axis; queries are drawn in pairs (Efron 1979)."""
-    one, other = np.asarray(first), np.asarray(second)
     rng = np.random.default_rng(20250101)
     draws = rng.integers(0, len(one), (_RESAMPLES, len(one)))
     low, high = np.quantile(statistic(one[draws]) / statistic(other[draws]), [0.025, 0.975])
-    return Ratio(float(statistic(one) / statistic(other)), float(low), float(high))
-
-
-def mean(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Of the last axis."""
-    return np.asarray(values.mean(axis=-1))
-
-
-def p50(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Of the last axis."""
-    return np.asarray(np.quantile(values, 0.5, axis=-1))
-
-
-def p95(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Of the last axis."""
-    return np.asarray(np.quantile(values, 0.95, axis=-1))
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a design takes: wall time at two quantiles, and means of CPU, in milliseconds."""
-
-    group: str
-    design: str
-    p50: float
-    p95: float
-    client: float
-    server: float
-
-    @classmethod
-    def of(cls, group: str, design: str, times: Times) -> Spent:
-        """Of the times of all its queries."""
-        wall = np.asarray(times.wall)
-        client, server = (float(np.mean(own)) for own in (times.client, times.server))
-        return cls(group, design, float(p50(wall)), float(p95(wall)), client, server)
-
-
-def table(rows: Sequence[Spent]) -> str:
-    """Return designs in a Markdown table."""
-    lines = ["design | p50 ms | p95 ms | CPU ms client + server", "--- | --- | --- | ---"]
-    lines += [
-        f"{row.design} | {row.p50:.2f} | {row.p95:.2f} | {row.client:.2f} + {row.server:.2f}"
-        for row in rows
-    ]
-    return "\n".join(f"| {line} |" for line in lines)
+    return float(statistic(one) / statistic(other)), float(low), float(high)

@@ -6,7 +6,6 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import numpy as np
-from pydantic import SecretStr
 
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
 from sextant.domain.documents import Chunk, ParsedDocument, Section
@@ -30,13 +29,13 @@ class GivenVectors(HashEmbedder):
         return self._given[text]
 
 
-def settings_of(data_dir: Path, chunks: int, url: str | None = None) -> Settings:
+def settings_of(data_dir: Path, chunks: int) -> Settings:
     """Return those under which a library of so many chunks is stored and asked: its largest tenants have an index."""
     own_index = min(RetrievalSettings().exact_below, chunks // 20)
     return Settings(
         _env_file=None,
         data_dir=data_dir,
-        database_url=SecretStr(url) if url else None,
+        database_url=None,
         database_pool=4,
         retrieval=RetrievalSettings(exact_below=own_index),
     )

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from benchmarks.hybrid.measuring import Search, Server, side_by_side
+from benchmarks.hybrid.measuring import CPU, P50, P95, Search, Server, Times, ratio, side_by_side
 
 BUSY = "print(sum(range(5_000_000)), flush=True); input()"
 
@@ -50,3 +50,13 @@ async def test_every_design_runs_every_query_and_the_order_turns_by_one() -> Non
     assert [number for number, _ in measured] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert asked == [12, 15, 18, 21]  # between queries, never within one
     assert all(len(own.wall) == len(own.client) == len(own.server) == 4 for own in times.values())
+
+
+def test_a_ratio_lies_within_its_interval_by_each_measure() -> None:
+    wall = [1.0 + number % 7 for number in range(70)]
+    ours = Times(wall, wall, [0.0] * 70)
+    rival = Times([2 * one for one in wall], wall, [3 * one for one in wall])
+    for measure, expected in ((CPU, 4), (P50, 2), (P95, 2)):
+        value, low, high = ratio(rival, ours, measure)
+        assert low <= value <= high
+        assert value == expected

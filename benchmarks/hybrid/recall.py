@@ -1,4 +1,4 @@
-"""Gates: the recall that a design must have for its times to count."""
+"""Recall of the vector lane: times of a design that finds less count for nothing."""
 
 from __future__ import annotations
 
@@ -8,32 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from benchmarks.figures import record
 from benchmarks.hybrid.corpus import Question
 
 # The recall of the vector lane for tenants of every size, in their topics and off them, and
 # how much of the hybrid search's ten must be those of exact lanes, of which one has that recall.
 RECALL = 0.99
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What was found, in words, and whether that is what is asked for.
-
-    Attributes:
-        told: whose it is, and what was found.
-        held: whether times count.
-    """
-
-    told: str
-    held: bool
-
-    @classmethod
-    def all_of(cls, what: str, right: int, checked: int) -> Gate:
-        """Return a gate that every query must pass."""
-        return cls(f"{what} in {right} of {checked} queries", 0 < checked == right)
-
-    def __str__(self) -> str:
-        return f"gate {'held' if self.held else 'FAILED'}: {self.told}"
 
 
 @dataclass
@@ -62,11 +42,7 @@ class Recall:
         """Of the size and kind that fares worst."""
         return min(float(np.mean(shares)) for shares in self.of_kind.values())
 
-    def gate(self, whose: str) -> Gate:
-        """As much as is asked for in every size and kind, and never fewer than there are."""
-        return Gate(f"{whose}: {self}", self.least >= RECALL and not self.short)
-
-    def __str__(self) -> str:
-        kinds = ", ".join(f"{kind} {np.mean(own):.3f}" for kind, own in self.of_kind.items())
-        whole = np.mean([share for own in self.of_kind.values() for share in own])
-        return f"recall@10 {whole:.4f} ({kinds}), {self.short} short"
+    def report(self, whose: str) -> None:
+        """Record the recall of the kind that fares worst, and how often there were too few."""
+        record(f"{whose}: recall@10, worst kind", self.least, "", least=RECALL)
+        record(f"{whose}: results too short", self.short, "", most=0)
