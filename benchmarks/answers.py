@@ -2,8 +2,7 @@
 
     python -m benchmarks.answers
 
-The model, the search and the store take no time, so that what is measured is ours; the store's part of a
-check, one round trip, is measured by `--store` over an embedded PostgreSQL.
+The model, the search and the store take no time, so that what is measured is ours.
 
 Limits: first token ≤ 10 ms (bypass) and ≤ 30 ms (three rounds, three lanes); ≥ 2,000 tokens a
 second and core; checks ≤ 5 ms a sentence.
@@ -12,29 +11,23 @@ second and core; checks ≤ 5 ms a sentence.
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from pathlib import Path
-from statistics import median
 from typing import Any
 
 from benchmarks.figures import record
 from benchmarks.quality.sets import parser_of
 from benchmarks.workflow import InstantChat, passages, stream_once, workflow_over
-from sextant.domain.answers import Quoted, Token, Usage
+from sextant.domain.answers import Token, Usage
 from sextant.domain.retrieval import RetrievedItem
-from sextant.domain.scope import Scope
-from sextant.domain.settings import Settings
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import Workflow
-from sextant.models.chat.chat_model import Messages, Restart, T
+from sextant.models.chat.chat_model import Messages, Restart
 from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.citing.cited_text import CitedText
 
 RUNS = 60
-CALL_SECONDS = 0.2
 STATEMENTS = {
     "zh": (
         "糖尿病的典型症状为多饮、多尿、多食和体重下降，血糖升高时应尽早就医。",
@@ -128,44 +121,6 @@ def cpu_ms(run: Callable[[], object], runs: int = 5) -> float:
     return min(times)
 
 
-class Delayed(Timed):
-    """Takes a fixed time for a judgement: an analysis with so many sub-questions, then grades."""
-
-    def __init__(self, parts: int) -> None:
-        super().__init__()
-        self._reply = {
-            "subquestions": [f"第{n}个症状是什么？" for n in range(parts)],
-            "relevant": [1],
-            "sufficient": True,
-        }
-
-    async def structured(
-        self,
-        messages: Messages,  # noqa: ARG002
-        schema: type[T],
-        *,
-        repair: bool = True,  # noqa: ARG002
-        patient: bool = True,  # noqa: ARG002
-        answer_tokens: int | None = None,  # noqa: ARG002
-    ) -> tuple[T, Usage]:
-        """Return the judgement, after the delay."""
-        await asyncio.sleep(CALL_SECONDS)
-        return schema.model_validate(self._reply), Usage(1)
-
-
-async def subquestions() -> None:
-    """Print the time that grading several sub-questions takes, in calls of the model."""
-    for parts in (1, 4):
-        workflow = workflow_over(STATEMENTS["zh"][0], Delayed(parts if parts > 1 else 0))
-        await workflow.ainvoke({"query": "糖尿病的典型症状是什么？"})
-        taken = []
-        for _ in range(5):
-            found = await workflow.ainvoke({"query": "糖尿病的典型症状是什么？"})
-            taken.append(found["timings"]["grade"] / 1000 / CALL_SECONDS)
-        print(f"grading {parts} question(s)                  {min(taken):6.2f} calls' time, of calls of {CALL_SECONDS} s "
-              "(limit: one call's time)")  # fmt: skip
-
-
 async def tokens() -> None:
     """Print the tokens of whole streams for a second of CPU: analysis, search and checks included."""
     workflow = workflow_over(STATEMENTS["zh"][0], InstantChat())
@@ -176,45 +131,12 @@ async def tokens() -> None:
     record("tokens streamed, checked and cited", rate, "a CPU-second", least=2000)
 
 
-async def store() -> None:
-    """Print what the comparison with stored documents adds to a sentence."""
-    from sextant.evals.dataset import CorpusPassage
-    from sextant.evals.sets import load_corpus
-    from sextant.stores.chunks.stored import QuoteStore
-    from sextant.stores.documents.document_store import DocumentStore
-    from sextant.stores.postgresql.database import Database
-    from sextant.testing.hash_embedder import HashEmbedder
-
-    scope = Scope("bench", "answers")
-    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
-        async with await Database.open(Settings(_env_file=None, data_dir=Path(folder))) as database:
-            texts = [f"{number}. {STATEMENTS['zh'][0]}" * 8 for number in range(300)]
-            corpus = [CorpusPassage(str(n), "", text) for n, text in enumerate(texts)]
-            await load_corpus(database, HashEmbedder(384), scope, corpus)
-            [document] = await DocumentStore(database).list(scope)
-            text = await DocumentStore(database).text(scope, document.id, 0, 100_000)
-            quotes, taken = QuoteStore(database), []
-            for number in range(300):
-                at = number * 250 % (len(text) - 60)
-                asked = [Quoted(str(document.id), at, text[at : at + 60])] * 2
-                started = time.perf_counter()
-                assert all(await quotes.check_quotes(scope, asked))
-                taken.append((time.perf_counter() - started) * 1000)
-    print(f"comparison with the store              {median(taken):6.2f} ms for two quotes of a document "
-          f"of {len(text):,} characters")  # fmt: skip
-
-
 def main() -> None:
     """Measure and print."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--store", action="store_true", help="only the store's part of a check")
-    if parser.parse_args().store:
-        asyncio.run(store())
-        return
+    parser_of(__doc__).parse_args()
     asyncio.run(first_tokens())
     checks()
     asyncio.run(tokens())
-    asyncio.run(subquestions())
 
 
 if __name__ == "__main__":

@@ -10,14 +10,10 @@ left; 3 ms more than the Python call; 2,000 tokens per CPU-second.
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -25,8 +21,8 @@ from statistics import median, quantiles
 from typing import Any, Self, cast
 
 import orjson
-import psutil
 
+from benchmarks.load.machines import Serving, environment, serving
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.dataset import CorpusPassage
@@ -34,7 +30,6 @@ from sextant.evals.sets import load_corpus
 from sextant.facade import Sextant
 from sextant.models.embedding import build_embedder
 from sextant.stores.postgresql.database import Database
-from sextant.testing.http import LoopbackServer
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, as_json, endless
 
@@ -50,6 +45,7 @@ TEXT = " ".join(["Each value has exactly one owner at a time [1]."] * 8)
 STREAMS = 100
 SLOTS = 128
 PACE = 0.05  # seconds between two tokens of one stream
+QUOTAS = {"SEXTANT_RUNS__CONCURRENT": str(SLOTS)}
 
 
 @dataclass
@@ -196,75 +192,19 @@ def asking(number: int, **more: object) -> dict[str, Any]:
     return {"query": question, "graphId": GRAPH, "mode": "naive", "stream": True} | more
 
 
-@dataclass(frozen=True)
-class Server:
-    """The process that serves."""
-
-    port: int
-    process: psutil.Process
-
-    def cpu(self) -> float:
-        """Return seconds of CPU that it has taken."""
-        used = self.process.cpu_times()
-        return float(used.user + used.system)
-
-
-@asynccontextmanager
-async def serving(folder: Path, endpoint: ScriptedOpenAI) -> AsyncIterator[Server]:
-    """Provide a server over `folder` in a process of its own."""
-    probe = LoopbackServer(lambda _: None)  # type: ignore[arg-type, return-value]
-    await probe.start()
-    port = probe.port
-    await probe.stop()
-    command = (sys.executable, "-m", "uvicorn", "sextant.server.app:app", "--port", str(port))
-    process = subprocess.Popen(  # noqa: ASYNC220, S603 - before anything is measured
-        [*command, "--log-level", "warning"], env=os.environ | environment(folder, endpoint)
-    )
-    try:
-        while not await answers(port):  # noqa: ASYNC110 - another process tells no event
-            await asyncio.sleep(0.1)
-        yield Server(port, psutil.Process(process.pid))
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def environment(folder: Path, endpoint: ScriptedOpenAI) -> dict[str, str]:
-    """Return settings of the server's process."""
-    return {
-        "SEXTANT_DATA_DIR": str(folder),
-        "SEXTANT_CHAT_MODEL": "scripted",
-        "OPENAI_BASE_URL": endpoint.base_url,
-        "OPENAI_API_KEY": "any",
-        "SEXTANT_RUNS__CONCURRENT": str(SLOTS),
-        "SEXTANT_WORKER__IN_SERVER": "false",
-        "SEXTANT_LOG_LEVEL": "ERROR",
-    }
-
-
-async def answers(port: int) -> bool:
-    """Return whether somebody listens."""
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    return True
-
-
-async def alone(server: Server) -> None:
+async def alone(server: Serving) -> None:
     """One stream at a time, with a model that answers at once."""
     seen = [await ask(server.port, asking(n)) for n in range(60)][20:]
     report("alone: first event", [one.first_event for one in seen], "-")
     report("alone: first token", [one.first_token for one in seen], "30 ms added")
 
 
-async def together(server: Server, model: Model, clients: Clients) -> None:
+async def together(server: Serving, model: Model, clients: Clients) -> None:
     """Run a hundred streams at once, each at the model's pace."""
     model.delay = PACE
-    before, started = server.cpu(), time.perf_counter()
+    before, started = server.server.cpu(), time.perf_counter()
     seen = await clients.ask(server.port, [Asked(asking(n)) for n in range(STREAMS)])
-    spent, lasted = server.cpu() - before, time.perf_counter() - started
+    spent, lasted = server.server.cpu() - before, time.perf_counter() - started
     report(f"{STREAMS} at once: first event", [one.first_event for one in seen], "p95 1500 ms")
     report(f"{STREAMS} at once: first token", [one.first_token for one in seen], "-")
     lost = sum(one.status == 200 and "".join(one.tokens) != TEXT for one in seen)
@@ -276,12 +216,12 @@ async def together(server: Server, model: Model, clients: Clients) -> None:
     )
 
 
-async def flat_out(server: Server, model: Model) -> None:
+async def flat_out(server: Serving, model: Model) -> None:
     """Eight streams of a model that has no pace: what a token costs."""
     model.delay, model.answer = 0.0, Reply(" ".join([TEXT] * 12))
-    before, started = server.cpu(), time.perf_counter()
+    before, started = server.server.cpu(), time.perf_counter()
     seen = await asyncio.gather(*(ask(server.port, asking(n, mode="bypass")) for n in range(8)))
-    spent, lasted = server.cpu() - before, time.perf_counter() - started
+    spent, lasted = server.server.cpu() - before, time.perf_counter() - started
     number, model.answer = sum(len(one.tokens) for one in seen), None
     print(
         f"   flat out: {number / spent:,.0f} tokens per CPU-second of the server (limit 2,000), "
@@ -289,7 +229,7 @@ async def flat_out(server: Server, model: Model) -> None:
     )
 
 
-async def overload(server: Server, model: Model, clients: Clients) -> None:
+async def overload(server: Serving, model: Model, clients: Clients) -> None:
     """Three times the slots at once: who is refused, and how soon."""
     model.delay = PACE
     seen = await clients.ask(server.port, [Asked(asking(n)) for n in range(3 * SLOTS)])
@@ -307,7 +247,7 @@ async def overload(server: Server, model: Model, clients: Clients) -> None:
     await full
 
 
-async def leaving(server: Server, model: Model, endpoint: ScriptedOpenAI) -> None:
+async def leaving(server: Serving, model: Model, endpoint: ScriptedOpenAI) -> None:
     """How soon the model's call is cancelled when its client leaves."""
     model.answer, took = endless("one owner and "), []
     for number in range(20):
@@ -383,7 +323,10 @@ async def main() -> None:
             scope = Scope(settings.user_id, GRAPH)
             await load_corpus(database, build_embedder(settings), scope, PASSAGES)
             async with ScriptedOpenAI(model) as endpoint:
-                async with serving(folder, endpoint) as server, Clients() as clients:
+                async with (
+                    serving(folder, environment(folder, endpoint) | QUOTAS) as server,
+                    Clients() as clients,
+                ):
                     await alone(server)
                     await together(server, model, clients)
                     await flat_out(server, model)

@@ -125,11 +125,6 @@ async def main() -> None:
     record("workflow of six nodes, without models and search", straight, "ms CPU", most=5)
     record("each refining round", (looped - straight) / rounds, "ms CPU", most=1.5)
     record("workflow, bypass", bypass, "ms CPU")
-    chatty = workflow_over(SENTENCE, InstantChat())
-    started = time.process_time()
-    tokens = sum([await stream_once(chatty) for _ in range(3)])
-    rate = tokens / (time.process_time() - started)
-    record("tokens streamed through the workflow", rate, "a CPU-second", least=2000)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 Without numbers: 10,000 chunks, about a minute. Figures to report are those of `100000`, about four
 minutes, most of which builds the store; `--data` keeps it in a folder for the next run. Fifty tenants
-by Zipf's law with a key each, a fifth as many entities as chunks, questions spread evenly over large,
+by Zipf's law with a key each, questions spread evenly over large,
 middle and small tenants, half of them outside the tenant's topics; vectors of questions are known to
 the server's cache, and its chat model is a scripted one. Client, server and PostgreSQL share the
 machine, so CPU is told for each: of idle cores it says what they can do, where wall times say who
@@ -46,12 +46,13 @@ async def main(chunks: int, seconds: float, workers: int, folder: Path) -> None:
     settings = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=2)
     async with await Database.open(settings) as database:
         started = time.perf_counter()
-        made = await world.opened(database, chunks, chunks // 5)
+        made = await world.opened(database, chunks)
         say(
             f"{chunks} chunks of {world.TENANTS} tenants after {time.perf_counter() - started:.0f} s"
         )
         async with ScriptedOpenAI(model, vector=made.vector) as endpoint:
             variables = environment(folder, endpoint)
+            variables["SEXTANT_EMBEDDING"] = f"openai:{world.SPACE}"
             async with serving(folder, variables, "--workers", str(workers)) as server:
                 await searches(server, made, seconds)
                 async with Clients() as clients:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.load.world import SPACE
 from sextant.testing.openai_server import ScriptedOpenAI
 
 _RUNNING = re.compile(r"running on http://[\d.]+:(\d+)")
@@ -55,11 +54,10 @@ class Serving:
         return self.server.cpu(), self.database.cpu()
 
 
-def environment(folder: Path, endpoint: ScriptedOpenAI) -> Mapping[str, str]:
-    """Return settings of a server whose models are elsewhere, and whose quotas nobody reaches."""
+def environment(folder: Path, endpoint: ScriptedOpenAI) -> dict[str, str]:
+    """Return settings of a server whose chat model is elsewhere, and whose quotas nobody reaches."""
     return {
         "SEXTANT_DATA_DIR": str(folder),
-        "SEXTANT_EMBEDDING": f"openai:{SPACE}",
         "SEXTANT_CHAT_MODEL": "scripted",
         "OPENAI_BASE_URL": endpoint.base_url,
         "OPENAI_API_KEY": "any",

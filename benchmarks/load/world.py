@@ -1,4 +1,4 @@
-"""Fifty tenants with documents, entities and keys, and their questions."""
+"""Fifty tenants with documents and keys, and their questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import orjson
 
 from benchmarks.hybrid.corpus import DIMENSION, make_library
 from benchmarks.hybrid.store import fill, scope_of
-from benchmarks.load.entities import EntityGraph, store_entities
 from sextant.domain.scope import Permission
 from sextant.models.protocols import Vectors
 from sextant.stores.api_keys import ApiKeyStore
@@ -46,27 +45,23 @@ class World:
         return hash_vector(text, DIMENSION) if known is None else known
 
 
-async def opened(database: Database, chunks: int, entities: int) -> World:
+async def opened(database: Database, chunks: int) -> World:
     """Return the world of this data folder, made if it has none yet."""
     file = database.settings.data_dir / _FILE
     if not await asyncio.to_thread(file.exists):
-        await _make(database, chunks, entities, file)
+        await _make(database, chunks, file)
     kept = orjson.loads(await asyncio.to_thread(file.read_bytes))
     questions = [Question(*one[:3]) for one in kept]
     vectors = {one[0]: np.array(one[3], np.float32) for one in kept}
     return World(questions, vectors)
 
 
-async def _make(database: Database, chunks: int, entities: int, file: Path) -> None:
+async def _make(database: Database, chunks: int, file: Path) -> None:
     library = await asyncio.to_thread(
         make_library, chunks, QUESTIONS, SEED, number_of_tenants=TENANTS
     )
     await check_space(database, HashEmbedder(DIMENSION, SPACE))
     await fill(database, library)
-    sizes = np.bincount(library.tenants, minlength=TENANTS) / chunks * entities
-    for tenant, size in enumerate(sizes.astype(int).tolist()):
-        graph = await asyncio.to_thread(EntityGraph, max(size, 2), SEED + tenant)
-        await store_entities(database, scope_of(tenant), graph)
     async with database.owner() as owner:
         await owner.set_autocommit(True)
         await owner.execute("vacuum analyze")
