@@ -8,8 +8,7 @@ FOLDER keeps: storing them takes a quarter of an hour, once. Without it 500 and 
 
 Both knowledge bases hold the passages that are asked about, so the questions are the same. All questions of a
 mode are asked of one, then of the other, in one process with its texts in memory, for 20 results. Of each
-question the least of all rounds counts, in wall time and in CPU time of this process: what the work takes when
-nothing disturbs it; beside it stands the median of all that were asked.
+question the least of all rounds counts: what the work takes when nothing disturbs it.
 """
 
 from __future__ import annotations
@@ -45,37 +44,24 @@ _GRAPH_MODES = [mode for mode in MODES if mode is not Mode.NAIVE]
 Times = defaultdict[tuple[Mode, str], list[float]]
 
 
-def _no_times() -> Times:
-    return defaultdict(list)
-
-
 @dataclass(frozen=True)
 class Asked:
     """A knowledge base, and what questions to it took."""
 
     scope: Scope
     chunks: int
-    walls: Times = field(default_factory=_no_times)
-    cpus: Times = field(default_factory=_no_times)
+    times: Times = field(default_factory=lambda: defaultdict(list))
 
     async def ask(self, retriever: GraphRetriever, mode: Mode, question: str) -> None:
         """Ask once."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        started = time.perf_counter()
         await retriever.search(self.scope, question, mode=mode, top_k=_RESULTS)
-        self.cpus[mode, question].append((time.process_time() - cpu) * 1000)
-        self.walls[mode, question].append((time.perf_counter() - wall) * 1000)
+        self.times[mode, question].append((time.perf_counter() - started) * 1000)
 
 
 def least(times: Times, mode: Mode) -> float:
     """Return the median question of a mode, of each the least."""
     return statistics.median(min(took) for (one, _), took in times.items() if one is mode)
-
-
-def median(times: Times, mode: Mode) -> float:
-    """Of all that were asked in a mode."""
-    return statistics.median(
-        took for (one, _), all_ in times.items() if one is mode for took in all_
-    )
 
 
 async def store(rag: Sextant, passages: int, graph: str) -> None:
@@ -98,8 +84,7 @@ async def warmed(retriever: GraphRetriever, scope: Scope, questions: Sequence[Qu
     for mode in _GRAPH_MODES:
         for question in questions:
             await asked.ask(retriever, mode, question.text)
-    asked.walls.clear()
-    asked.cpus.clear()
+    asked.times.clear()
     return asked
 
 
@@ -135,22 +120,10 @@ def report(small: Asked, large: Asked) -> None:
     limit = math.log(large.chunks) / math.log(small.chunks)
     print(f"from {small.chunks:,} to {large.chunks:,} chunks (limit {limit:.3f}x)")
     for mode in _GRAPH_MODES:
-        told = []
-        for name, of, times in (
-            ("least", least, "walls"),
-            ("least CPU", least, "cpus"),
-            ("median", median, "walls"),
-        ):
-            one, other = of(getattr(small, times), mode), of(getattr(large, times), mode)
-            told.append(f"{name} {one:.2f} -> {other:.2f} ms: {other / one:.2f}x")
-            if name == "least":
-                record(
-                    f"growth of `{mode.value}` to {large.chunks:,} chunks",
-                    other / one,
-                    "times",
-                    most=limit,
-                )
-        print(f"  {mode.value:<7} {'; '.join(told)}")
+        one, other = least(small.times, mode), least(large.times, mode)
+        print(f"  {mode.value:<7} {one:.2f} -> {other:.2f} ms")
+        name = f"growth of `{mode.value}` to {large.chunks:,} chunks"
+        record(name, other / one, "times", most=limit)
 
 
 def main() -> None:

@@ -1,10 +1,9 @@
 """Compare Sextant with LightRAG's published package: ingestion and retrieval of one made-up corpus.
 
-    python -m benchmarks.versus_lightrag [PASSAGES or CORPUS]
+    python -m benchmarks.versus_lightrag [PASSAGES]
 
 Limits: ≥ 20× LightRAG's passages per CPU-second at 2,000 passages, the cost of a passage
-flat as the graph grows; retrieval in the graph modes ≥ 10× faster. CORPUS is a file of the harness
-from which these limits come (`peer.corpus.corpus_of`). Both get the same documents, the same instant
+flat as the graph grows; retrieval in the graph modes ≥ 10× faster. Both get the same documents, the same instant
 embedding and keywords that cost no model call. LightRAG runs with its default settings, tokenizer and
 file stores in an environment of its own, `.venv/peer`, which is made on first use; its models' time is
 taken off. Of Sextant everything counts: this process, the parser's and PostgreSQL's.
@@ -30,7 +29,7 @@ import numpy as np
 import psutil
 
 from benchmarks.figures import record
-from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
+from benchmarks.peer.corpus import DIMENSION, Corpus, make_corpus, vector_of
 from benchmarks.quality.sets import parser_of
 from sextant.domain.retrieval import Mode
 from sextant.domain.settings import Settings
@@ -87,7 +86,7 @@ def _cpu(process: psutil.Process) -> float:
     return float(times.user + times.system + times.children_user + times.children_system)
 
 
-def measure_peer(source: str, sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
+def measure_peer(sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
     """Return LightRAG's stages, from a process in its own environment."""
     if not PEER.exists():
         venv.create(PEER, with_pip=True)
@@ -98,7 +97,7 @@ def measure_peer(source: str, sizes: Sequence[int], folder: Path) -> list[dict[s
     [vocabulary] = PEER.glob("lib/python*/site-packages/litellm/litellm_core_utils/tokenizers")
     sized = ",".join(map(str, sizes))
     quiet = {"OPENBLAS_NUM_THREADS": "1", "TIKTOKEN_CACHE_DIR": str(vocabulary)}
-    printed = _run([python, "-m", "benchmarks.peer.run_lightrag", source, sized, folder], quiet)
+    printed = _run([python, "-m", "benchmarks.peer.run_lightrag", sized, folder], quiet)
     stages: list[dict[str, Any]] = json.loads(printed.splitlines()[-1])
     return stages
 
@@ -180,15 +179,14 @@ def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> N
 def main() -> None:
     """Both, one after the other, at a quarter, a half and the whole of the passages."""
     parser = parser_of(__doc__)
-    parser.add_argument("source", nargs="?", default="2000", metavar="PASSAGES or CORPUS")
-    source = parser.parse_args().source
-    corpus = corpus_of(source)
-    whole = len(corpus.passages)
+    parser.add_argument("passages", type=int, nargs="?", default=2000)
+    whole = parser.parse_args().passages
+    corpus = make_corpus(whole)
     sizes = [whole // 4, whole // 2, whole]
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         (Path(folder) / "peer").mkdir()
         ours = asyncio.run(measure_ours(corpus, sizes, Path(folder)))
-        report(ours, measure_peer(source, sizes, Path(folder) / "peer"))
+        report(ours, measure_peer(sizes, Path(folder) / "peer"))
 
 
 if __name__ == "__main__":

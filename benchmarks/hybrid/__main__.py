@@ -23,11 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figures import record
-from benchmarks.hybrid.bench import Bench
+from benchmarks.hybrid.bench import RECALL, Bench
 from benchmarks.hybrid.bm25 import rerank
 from benchmarks.hybrid.corpus import Library, make_library
 from benchmarks.hybrid.measuring import CPU, OURS, P50, P95, Limits, Search, report, side_by_side
-from benchmarks.hybrid.recall import RECALL
 from benchmarks.hybrid.rivals import Lance, PlainTables, installed
 from benchmarks.hybrid.store import fill, settings_of
 from benchmarks.quality.sets import parser_of

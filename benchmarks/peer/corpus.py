@@ -6,14 +6,12 @@ nothing but the standard library and numpy, because the peer runs in an environm
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -94,25 +92,6 @@ def make_corpus(passages: int, *, names: int = 3_000, questions: int = 60, seed:
         if number < 500:
             asked.append(_question(dice, texts[-1], chosen, themes[topic]))
     return Corpus(texts, dice.sample(asked, min(questions, len(asked))))
-
-
-def corpus_of(source: str) -> Corpus:
-    """Return a corpus by its number of passages, or from the file that another harness has written.
-
-    The file is that of `bench_lightrag.py --dump-corpus` (`shared/bench`), from whose figures the limits
-    come: `chunks`, in which names stand in double brackets, and `queries`.
-    """
-    if source.isdigit():
-        return make_corpus(int(source))
-    written = json.loads(Path(source).read_text(encoding="utf-8"))
-    passages = [re.sub(r"\[\[|\]\]", "", chunk) for chunk in written["chunks"]]
-    questions = []
-    for one in written["queries"]:
-        passage = next(passage for passage in passages if one["gold_mark"] in passage)
-        names = tuple(one["low"])
-        answer = _about_both(passage, names)
-        questions.append(Question(one["text"], names, tuple(one["high"]), answer))
-    return Corpus(passages, questions)
 
 
 def _about_both(passage: str, names: tuple[str, str]) -> str:

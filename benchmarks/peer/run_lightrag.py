@@ -1,6 +1,6 @@
 """Measure LightRAG's published package on the made-up corpus: chunks per CPU-second, milliseconds per mode.
 
-    python -m benchmarks.peer.run_lightrag CORPUS SIZES FOLDER
+    python -m benchmarks.peer.run_lightrag SIZES FOLDER
 
 Runs in the peer's own environment (`benchmarks.versus_lightrag` makes it) with its default settings,
 tokenizer and file stores, and prints one line of JSON. Model and embedding are instant, and the time
@@ -30,7 +30,7 @@ from benchmarks.peer.corpus import (
     SEPARATOR,
     STATES,
     Question,
-    corpus_of,
+    make_corpus,
     vector_of,
 )
 
@@ -91,9 +91,9 @@ async def ask_all(rag: LightRAG, questions: Sequence[Question], mode: str) -> tu
 
 async def main() -> None:
     """Ingest up to each size and query there."""
-    source, sized, folder = sys.argv[1:]
+    sized, folder = sys.argv[1:]
     sizes = [int(size) for size in sized.split(",")]
-    corpus, instant = corpus_of(source), Instant()
+    corpus, instant = make_corpus(sizes[-1]), Instant()
     os.chdir(folder)  # it reads .env and config.ini of the working directory
     rag = LightRAG(
         working_dir=folder,

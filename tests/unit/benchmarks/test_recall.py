@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.hybrid.bench import Recall
 from benchmarks.hybrid.corpus import Library, Question
-from benchmarks.hybrid.recall import Recall
 
 ASKED = Question(0, "L", off=False, keywords=(), vector=np.array([1, 0], np.float32))
 
