@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from html import escape, unescape
 from io import BytesIO
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 _TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
 _LEAST_MISSING = 40  # letters and digits
 _LOST = 0.5  # of the words of a part
-_NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
 _WORD = re.compile(r"[^\W_]{2,}")
 # Parts of packages, as `fnmatch` has them.
 _WRITTEN = (
@@ -60,34 +58,22 @@ _ASIDES = (
     "{*}binary-data",
     "{*}meta",
 )
-_TAG = re.compile(r"<[^<>]*>")
-_XML_ASIDE = re.compile(
-    r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|\]\]>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", re.DOTALL
-)
-_CHAPTERS = ("*.xhtml", "*.html", "*.htm", "*.xml")
-_CONTENTS_PAGE = re.compile(
-    r"<nav\b|<ncx\b|<container\b|<encryption\b|<package\b|<(?:\w+:)?rights\b"
-)
-# What Markdown says to a program: addresses with their titles, front matter, classes of boxes and headings.
-_LINK_TARGET = re.compile(
-    r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\{[^{}]*\})"
-    r"|^ {0,3}\[[^\]]+\]: [^\n]*$|^---$.{0,2000}?^---$|^:{3,}[^\n]*$|\{[#.][^{}]*\}",
-    re.MULTILINE | re.DOTALL,
-)
-_CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 _UNSEEN = ["script", "style", "template", "head", "svg"]
+
+
+_texts = partial(texts_of, once=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _SourcePart:
-    """The text of a part of a file, and how many cells of it hold a number.
+    """The text of a part of a file, and how many cells of it are filled.
 
     `name`: a page or slide by its number, any other part by its name; "" for the whole file.
     """
 
     name: str | int
     text: str
-    numbers: int = 0
+    cells: int = 0
 
 
 def measure_coverage(
@@ -112,11 +98,10 @@ def measure_coverage(
         here = count_letters([text])
         if any(isinstance(block, Table) and block.repeated for block in blocks.blocks):
             # What merged cells repeat would hide what is lost.
-            own = (one for block in blocks.blocks for one in texts_of(block, once=True))
-            here &= count_letters(own)
+            here &= count_letters(chain.from_iterable(map(_texts, blocks.blocks)))
         found, lost = source.total(), (source - here).total()
-        if numbers := sum(part.numbers for part in parts):
-            found, lost = found + numbers, lost + max(numbers - len(_NUMBER.findall(text)), 0)
+        if cells := sum(part.cells for part in parts):
+            found, lost = found + cells, lost + max(cells - _count_cells(blocks), 0)
         missing = max(lost - sum(left_out.values()), 0)
     stored, warnings = _stored(blocks, omissions), list[CodedWarning]()
     if found and missing >= _LEAST_MISSING and missing > _TOLERATED * found:
@@ -149,13 +134,22 @@ def _stored(blocks: Blocks, omissions: Omissions) -> dict[str, int]:
                 kind = str(block.kind)
             case _:
                 kind = "caption"
-        stored[kind] += sum(map(count_characters, texts_of(block, once=True)))
+        stored[kind] += sum(map(count_characters, _texts(block)))
     for kind, number in omissions.inline.items():
         around = "text" if stored["text"] >= number else "table"
         moved = min(number, stored[around])
         stored[around] -= moved
         stored[str(kind)] += moved
     return dict(+stored)
+
+
+def _count_cells(blocks: Blocks) -> int:
+    """Return how many cells are stored: filled ones of tables, and words elsewhere, as a line of cells is no table."""
+    return sum(
+        bool(text) if isinstance(block, Table) else len(text.split())
+        for block in blocks.blocks
+        for text in _texts(block)
+    )
 
 
 def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
@@ -194,7 +188,7 @@ def _recount(content: bytes, file_type: FileType) -> list[_SourcePart] | None:
     try:
         found = read(content)
         parts = [_SourcePart("", found)] if isinstance(found, str) else found
-        return [part for part in parts if part.text or part.numbers]
+        return [part for part in parts if part.text or part.cells]
     except Exception:  # noqa: BLE001 - readers of damaged files raise anything
         return None
 
@@ -217,18 +211,17 @@ def _xlsx(content: bytes) -> Iterator[_SourcePart]:
         for one in root.iter("{*}si")
     ]
     for name, root in _xml_parts(content, "xl/worksheets/*.xml"):
-        words, numbers = list[str](), 0
+        words, filled = list[str](), 0
         for cell in root.iter("{*}c"):
             kind, value = cell.get("t", "n"), cell.findtext("{*}v") or ""
             if kind == "s" and value.isdigit() and int(value) < len(shared):
-                words.append(shared[int(value)])
+                value = shared[int(value)]
             elif kind == "inlineStr":
-                words.append(_runs(cell))
-            elif kind == "str":
+                value = _runs(cell)
+            if kind in {"s", "inlineStr", "str"}:
                 words.append(value)
-            elif kind in {"n", "d"}:
-                numbers += bool(value.strip("0."))  # a nought may be shown as a dash, or not at all
-        yield _SourcePart(name, " ".join(words), numbers)
+            filled += bool(value.strip("0. "))  # a nought may be shown as a dash, or not at all
+        yield _SourcePart(name, " ".join(words), filled)
 
 
 def _json(content: bytes) -> str:
@@ -262,17 +255,17 @@ def _odf(content: bytes) -> Iterator[_SourcePart]:
 
 
 def _epub(content: bytes) -> Iterator[_SourcePart]:
-    for name, chapter in _parts(content, *_CHAPTERS):
+    from sextant.ingestion.parsing.formats.epub import Book  # few files are books
+
+    book = Book(content)
+    for name in dict.fromkeys(book.spine()):
         with suppress(FileTypeUnknown):
-            page = decode(chapter).text
-            is_page = "<html" in page or not name.endswith(".xml")
-            if is_page and not _CONTENTS_PAGE.search(page):
-                yield _SourcePart(name, _html_text(page))
+            yield _SourcePart(name, _html_text(decode(book.read(name) or b"").text))
 
 
 def _xml(content: bytes) -> str:
-    text = unescape(_TAG.sub(" ", _XML_ASIDE.sub(" ", decode(content).text)))
-    return _html_text(text)  # feeds hold HTML as text
+    root = _read_part(content)
+    return "" if root is None else _html_text(" ".join(root.itertext()))  # feeds hold HTML as text
 
 
 def _ipynb(content: bytes) -> Iterator[_SourcePart]:
@@ -313,7 +306,9 @@ def _message(part: Message) -> Iterator[_SourcePart]:
 
 def _marked_text(text: str) -> str:
     """Return the words of Markdown, without what a link or a tag says to a program."""
-    return _html_text(_CODE.sub(lambda code: escape(code[0]), _LINK_TARGET.sub("", text)))
+    from sextant.ingestion.parsing.formats.markdown import render_page
+
+    return _html_text(render_page(text))
 
 
 def _html_text(text: str) -> str:

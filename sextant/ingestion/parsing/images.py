@@ -64,11 +64,13 @@ class LinkedText:
         self._pieces.append((text, address))
 
     def __str__(self) -> str:
-        """Return the text; neighbours with one address are one link, which has it once."""
-        return "".join(
-            with_address("".join(text for text, _ in group), address)
-            for address, group in groupby(self._pieces, key=lambda piece: piece[1])
-        )
+        """Return the text; neighbours with one address are one link, which has it once, others stand apart."""
+        written, last = "", ""
+        for address, group in groupby(self._pieces, key=lambda piece: piece[1]):
+            text = with_address("".join(text for text, _ in group), address)
+            is_touching = address and last and " " not in written[-1:] + text[:1]
+            written, last = f"{written} {text}" if is_touching else written + text, address
+        return written
 
 
 def _is_letter(char: str) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from sextant.domain.errors import FileBroken, FileEncrypted
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, lines_of
 from sextant.ingestion.parsing.encodings import decode
-from sextant.ingestion.parsing.formats.html import read_page
+from sextant.ingestion.parsing.formats.html import fragment_blocks, read_page
 from sextant.ingestion.parsing.formats.opc import Archive, Element
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import Omissions
@@ -24,7 +24,6 @@ _DETAILS = {
     "creator": "Author",
     "publisher": "Publisher",
     "date": "Date",
-    "description": "Description",
 }
 
 
@@ -35,9 +34,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         FileBroken: it has no list of chapters.
         FileEncrypted: its chapters are encrypted.
     """
-    book = _Book(content)
+    book = Book(content)
     blocks = list[Block]()
-    if details := book.details():
+    if details := book.details(limits):
         blocks.append(Paragraph(details))
     for name in dict.fromkeys(book.spine()):  # which lists no chapter twice
         blocks += book.chapter(name, limits)
@@ -45,7 +44,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     return Blocks(blocks, book.title, warnings=warnings, omissions=book.omissions)
 
 
-class _Book(Archive):
+class Book(Archive):
     """The parts of an EPUB: its package document lists them all, and the order in which chapters are read."""
 
     def __init__(self, content: bytes) -> None:
@@ -71,10 +70,15 @@ class _Book(Archive):
         """Return its main title."""
         return self._details("title")[0] if self._details("title") else ""
 
-    def details(self) -> str:
+    def details(self, limits: Limits) -> str:
         """Return who wrote it, and what else it says of itself, a line each."""
-        lines = ((label, ", ".join(self._details(name))) for name, label in _DETAILS.items())
-        return "\n".join(f"{label}: {text}" for label, text in lines if text)
+        said = {label: ", ".join(self._details(name)) for name, label in _DETAILS.items()}
+        # Descriptions are often pages of HTML.
+        pages = (
+            fragment_blocks(one, limits, self.omissions) for one in self._details("description")
+        )
+        said["Description"] = ", ".join(" ".join(lines_of(page)) for page in pages)
+        return "\n".join(f"{label}: {text}" for label, text in said.items() if text)
 
     def _details(self, name: str) -> list[str]:
         found = self._package.iter(f"{{http://purl.org/dc/elements/1.1/}}{name}")

@@ -14,6 +14,7 @@ from sextant.ingestion.parsing.blocks import (
     Paragraph,
     TextKind,
     lines_of,
+    texts_of,
 )
 from sextant.ingestion.parsing.formats.html_tables import (
     TICKS,
@@ -99,6 +100,7 @@ class Reader:
         self._alts: list[str] = []  # what pictures in what is open show
         self._linked = 0  # characters of links in what is open
         self._links: list[int] = []  # where the open links begin in `_inline`
+        self._link_end = 0  # where the last one ended there
         self._bold = 0  # open bold elements
         self._has_words = False  # whether what is open says more than its pictures do
         self._is_plain = False  # whether some of what is open is not bold
@@ -123,6 +125,7 @@ class Reader:
                 todo.extend((child, False) for child in reversed(children))
         self._flush()
         self._flush_list()
+        self._drop_aside()
         return self._found
 
     def _replace(self, node: LexborNode) -> bool:
@@ -196,7 +199,7 @@ class Reader:
         is_main = node.mem_id in self._main
         if node.mem_id == self._start:
             self._has_begun = True
-            self._aside.clear()
+            self._drop_aside()
         elif is_main:
             self._has_begun = False
         return self._zones[-1] or is_main
@@ -219,7 +222,11 @@ class Reader:
             text = "".join(self._inline[start:])
             self._linked += len("".join(text.split()))
             if text.strip() and "\v" not in text:
-                self._inline[start:] = [with_address(text, node.attributes.get("href"))]
+                linked = with_address(text, node.attributes.get("href"))
+                # Only styles part links that touch each other, of menus and tags.
+                is_touching = 0 < start == self._link_end
+                self._inline[start:] = [f" {linked}" if is_touching else linked]
+            self._link_end = len(self._inline)
         elif tag == "q":
             self._inline.append("”")
         elif node.attributes.get("role") in _CELLS:
@@ -259,6 +266,7 @@ class Reader:
         lines = "".join(self._inline).split("\v")
         self._inline.clear()
         self._links = [0] * len(self._links)  # a link around blocks begins anew in each
+        self._link_end = 0
         return "\n".join(_SPACE.sub(" ", line).strip() for line in lines).strip()
 
     def _flush(self) -> None:
@@ -289,7 +297,7 @@ class Reader:
     def _emit(self, block: Block, linked: int, *, bold: bool = False) -> None:
         """Keep a block; outside the main part only sentences, and between title and text no lists of links."""
         if self._zones[-1]:
-            self._aside.clear()
+            self._drop_aside()
         elif isinstance(block, HeadingBlock) and not self._has_begun:
             self._aside.append(Prose(block))
             return
@@ -306,6 +314,13 @@ class Reader:
                 self._omissions.add_text("in short sentences beside the main part", block.text)
                 return
         self._found += [*self._aside, Prose(block, bold)]
+        self._aside.clear()
+
+    def _drop_aside(self) -> None:
+        """Leave out headings that nothing followed."""
+        for heading in self._aside:
+            for text in texts_of(heading.block):
+                self._omissions.add_furniture(_IN_MENUS, text)
         self._aside.clear()
 
     def _add_whole(self, block: Block) -> None:

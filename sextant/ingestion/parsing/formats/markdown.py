@@ -73,14 +73,19 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Block]:
     """Return blocks of Markdown inside any format, what is raised in them still marked (see `raised`)."""
+    page = render_page(text)
+    return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
+
+
+def render_page(text: str) -> str:
+    """Return Markdown as HTML."""
     written = _markdown()
     tokens = written.parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
     for opening, heading in pairwise(tokens):
         if opening.type == "heading_open" and heading.children:
             last = heading.children[-1]
             last.content = _ATTRIBUTES.sub("", last.content)
-    page = str(written.renderer.render(tokens, written.options, {}))
-    return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
+    return str(written.renderer.render(tokens, written.options, {}))
 
 
 def _read_fields(mark: str, front: str) -> dict[str, str]:

@@ -251,6 +251,17 @@ def test_a_merged_cell_counts_once() -> None:
     assert coverage.stored["table"] == len("TeamPersonMaintenanceAnnBob")
 
 
+def test_numbers_that_are_shown_as_words_are_not_missing() -> None:
+    book: Any = openpyxl.Workbook()
+    for at in range(60):
+        book.active.append([f"Shift {at}", 45000 + at])
+        book.active.cell(at + 1, 2).number_format = "dddd"
+
+    coverage, warnings = coverage_of(saved(book), "a.xlsx")
+
+    assert (coverage.missing, warnings) == (0, [])
+
+
 def test_noughts_that_are_shown_as_dashes_are_not_missing() -> None:
     book: Any = openpyxl.Workbook()
     book.active.append(["Item", *(f"Week {at}" for at in range(9))])

@@ -336,6 +336,20 @@ class TestBooks:
         ]  # fmt: skip
         assert "lost" in str(blocks.warnings[0])
 
+    def test_a_description_that_is_a_page_is_read_as_its_words(self) -> None:
+        content, described = book(a="<html><body><p>Then it rises.</p></body></html>"), io.BytesIO()
+        page = b"&lt;div&gt;&lt;p&gt;How the sea &lt;i&gt;moves&lt;/i&gt;.&lt;/p&gt;&lt;/div&gt;"
+        with (
+            zipfile.ZipFile(io.BytesIO(content)) as read_from,
+            zipfile.ZipFile(described, "w") as to,
+        ):
+            for name in read_from.namelist():
+                described_as = b"<dc:description>" + page + b"</dc:description></metadata>"
+                to.writestr(name, read_from.read(name).replace(b"</metadata>", described_as))
+        assert lines(read(FileType.EPUB, described.getvalue()))[0] == (
+            "Author: Ann Lee\nDescription: How the sea moves."
+        )
+
     def test_a_chapter_listed_again_and_again_is_read_once(self) -> None:
         page = "<html><body><p>Then it rises.</p></body></html>"
         listed, again = b'<itemref idref="a"/>', io.BytesIO()

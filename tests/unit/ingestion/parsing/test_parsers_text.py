@@ -732,6 +732,31 @@ def test_words_in_a_drawing_are_read_and_those_for_old_browsers_are_counted() ->
     assert parsed.omissions.left_out == {"out of sight": 9}
 
 
+def test_links_that_only_styles_part_stand_apart() -> None:
+    page = (
+        "<p><a href='/'>Home</a><a href='/world'>World</a></p><p>Tags: <a href='https://e.org/t'>tea</a>"
+        "<a href='https://e.org/c'>coffee</a></p><p>The <a href='https://e.org/g'>GPU</a>s fail.</p>"
+    )
+    assert prose_of(FileType.HTML, page) == [
+        "Home World",
+        "Tags: tea (https://e.org/t) coffee (https://e.org/c)",
+        "The GPUs (https://e.org/g) fail.",
+    ]
+
+
+def test_headings_beside_the_main_part_are_counted_as_left_out() -> None:
+    page = (
+        "<h3>Most read</h3><h3>Sponsored</h3><main><h1>Tides of the bay</h1><p>First the water falls, "
+        "and then it rises again.</p></main><h3>Related</h3>"
+    )
+    parsed = parser_for(FileType.HTML)(page.encode(), LIMITS)
+    assert headings(list(parsed.blocks)) == [(1, "Tides of the bay")]
+    assert parsed.omissions is not None
+    assert parsed.omissions.left_out == {
+        "in menus and feet of the page": len("MostreadSponsoredRelated")
+    }
+
+
 def test_a_cell_without_words_says_what_its_icons_stand_for() -> None:
     page = (
         "<table><tr><th>Plan</th><th>SSO</th><th>API</th><th>Logs</th></tr>"

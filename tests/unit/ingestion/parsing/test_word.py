@@ -263,8 +263,19 @@ class TestLinks:
         )
 
         assert shown(parsed) == [
-            "The portal is here (https://vpn.example.org/login)www.example.org below"
+            "The portal is here (https://vpn.example.org/login) www.example.org below"
         ]
+
+    def test_the_address_of_a_link_to_a_part_of_a_word_stands_behind_the_word(self) -> None:
+        related = {"a": Related("hyperlink", "https://example.org/gpu")}
+
+        def read(*after: str) -> list[str]:
+            link = f'<w:hyperlink r:id="a">{run("GPU")}</w:hyperlink>'
+            return shown(parse(line(run("Two "), link, *map(run, after)), related))
+
+        assert read("s", " fail") == ["Two GPUs (https://example.org/gpu) fail"]
+        assert read("Price: 9") == ["Two GPU (https://example.org/gpu) Price: 9"]
+        assert read(".") == ["Two GPU (https://example.org/gpu)."]
 
     def test_a_link_by_field_is_one(self) -> None:
         field = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://e.org/x"</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
