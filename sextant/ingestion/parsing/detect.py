@@ -96,10 +96,10 @@ _WITH_SIGNATURE = CONTAINERS | {FileType.PDF, FileType.MSG, *CONVERTED}
 # Each program has its usual folder and names, and a package may have others: Word on the web numbers its main part, some
 # have no folders, or write `\\` between them.
 _OFFICE_PARTS = {
-    re.compile(r"(?:.*[/\\])?workbook\d*\.bin"): FileType.XLS,
-    re.compile(r"word[/\\].+|(?:.*[/\\])?document\d*\.xml"): FileType.DOCX,
-    re.compile(r"ppt[/\\].+|(?:.*[/\\])?presentation\d*\.xml"): FileType.PPTX,
-    re.compile(r"xl[/\\].+|(?:.*[/\\])?workbook\d*\.xml"): FileType.XLSX,
+    FileType.XLS: ("", "workbook", ".bin"),
+    FileType.DOCX: ("word", "document", ".xml"),
+    FileType.PPTX: ("ppt", "presentation", ".xml"),
+    FileType.XLSX: ("xl", "workbook", ".xml"),
 }
 # What the entry `mimetype` of a zip archive begins with; templates have a suffix.
 _PACKAGES = {
@@ -127,12 +127,7 @@ _FLAT = re.compile(
 ENVELOPE = r"From (?=[^\r\n]*\b\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d)[^\r\n]*\r?\n"
 """The line before each message of a mailbox, with a day as in "Fri May  1 09:00" (RFC 4155)."""
 _HEADER = re.compile(rf"(?:{ENVELOPE})?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
-_MAIL_HEADER = re.compile(
-    r"^(?:From|Received|Return-Path|Message-ID|MIME-Version):", re.IGNORECASE | re.MULTILINE
-)
-_WEB_ARCHIVE = re.compile(
-    r"^(?:Snapshot-Content-Location:|From:\s*\W*Saved by\b)", re.IGNORECASE | re.MULTILINE
-)
+_MAIL_FIELDS = frozenset({"from", "received", "return-path", "message-id", "mime-version"})
 SUPPORTED = (
     "Supported are TXT, Markdown, HTML, MHTML, XML, PDF, DOCX, PPTX, XLSX, ODT, ODS, ODP, RTF, EPUB, CSV, JSON, IPYNB, EML, "
     "MSG, with LibreOffice DOC, XLS and PPT, and images under their names."
@@ -212,10 +207,20 @@ def _container_type(content: bytes, filename: str) -> FileType:
         ) from error
     if kind is not None:
         return kind
-    for part, file_type in _OFFICE_PARTS.items():
-        if any(map(part.fullmatch, names)):
+    paths = [name.replace("\\", "/") for name in names]
+    for file_type, parts in _OFFICE_PARTS.items():
+        if any(_is_part(path, *parts) for path in paths):
             return file_type
     raise _unknown(filename, "a zip archive that is no document of a kind we read")
+
+
+def _is_part(path: str, folder: str, name: str, suffix: str) -> bool:
+    """Return whether a part of a package stands in a program's folder, or is its main one by its name."""
+    top, _, rest = path.partition("/")
+    last = path.rpartition("/")[2]
+    number = last.removeprefix(name).removesuffix(suffix)
+    is_main = last == f"{name}{number}{suffix}" and (not number or number.isdigit())
+    return is_main or (top == folder and bool(rest))
 
 
 def _read_kind(archive: zipfile.ZipFile) -> FileType | None:
@@ -292,12 +297,20 @@ def _marked_type(text: str, named: FileType | None) -> FileType | None:
         is_notebook = '"nbformat":' in keys or ('"cells":' in keys and named is FileType.IPYNB)
         return FileType.IPYNB if is_notebook else None
     header = _HEADER.match(text.lstrip("\ufeff\r\n").replace("\r\n", "\n"))
-    if header is None or not _MAIL_HEADER.search(header[0]):
+    lines = header[0].lower().split("\n") if header else []
+    fields = [line.partition(":") for line in lines]
+    marks = sum(name in _MAIL_FIELDS for name, _, _ in fields)
+    if not marks:
         return None
-    if named is FileType.MHTML or _WEB_ARCHIVE.search(header[0]):
+    is_saved = any(
+        name == "snapshot-content-location"
+        or (name == "from" and value.lstrip(' <"').startswith("saved by"))
+        for name, _, value in fields
+    )
+    if named is FileType.MHTML or is_saved:
         return FileType.MHTML
-    is_mail = len(_MAIL_HEADER.findall(header[0])) > 1
-    return FileType.EML if named is FileType.MSG or (is_mail and named in _PLAIN_NAMES) else None
+    is_mail = marks > 1 and named in _PLAIN_NAMES
+    return FileType.EML if named is FileType.MSG or is_mail else None
 
 
 def _unknown(filename: str, kind: str) -> FileTypeUnknown:

@@ -44,7 +44,6 @@ _SUPERSETS = {
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _KANA = re.compile("[\u3040-\u30ff]")
-_PRIVATE = re.compile("[\ue000-\uf8ff]")
 _LEAST_KANA = 0.2  # of a Japanese text
 # The encodings that chardet may choose: those that text files really have.
 _USUAL = (
@@ -152,7 +151,7 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
     likeliest = max(rates, key=rates.__getitem__, default=name)
     # Japanese has a rate by its kana; in bytes of another encoding they stand beside characters of no language.
     text = _non_ascii(sample, name) or ""
-    kana = 0 if _PRIVATE.search(text) else len(_KANA.findall(text))
+    kana = 0 if any("\ue000" <= char <= "\uf8ff" for char in text) else len(_KANA.findall(text))
     rate = rates.get(name, 0) + kana / (len(text) or 1)
     return likeliest if rates.get(likeliest, 0) >= _PLAUSIBLE > 2 * rate else name
 

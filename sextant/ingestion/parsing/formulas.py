@@ -20,8 +20,8 @@ _ONE = re.compile(r"-?(?:[\d.,]+|\w|∞)['′!%]*")
 _INDEX = re.compile(r"[\^_/](?:[\w.,∞'′!%]+|\(.*\))$")  # or a denominator
 _OPERATORS = frozenset("-+/=<>±× ")
 _MAX_DEPTH = 100
-_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
-_GLUE = re.compile(r"[\w)\]}!%′']")
+_STYLES = ("{\\displaystyle", "{\\textstyle")
+_GLUE = frozenset("_)]}!%′'")
 
 
 Sign = Callable[[str, str], str]
@@ -116,10 +116,14 @@ def join_formula(parts: Iterable[str]) -> str:
     for part in filter(None, parts):
         ends_low = _INDEX.search(joined) is not None
         begins_high = re.match(r"[^\s(]*[/]", part) is not None
-        if joined and (ends_low or begins_high) and _GLUE.match(part) and _GLUE.match(joined[-1]):
+        if joined and (ends_low or begins_high) and _sticks(part[0]) and _sticks(joined[-1]):
             joined += " "
         joined += part
     return joined
+
+
+def _sticks(char: str) -> bool:
+    return char.isalnum() or char in _GLUE
 
 
 def space_operators(formula: str) -> str:
@@ -187,8 +191,8 @@ def read_mathml(math: LexborNode) -> str:
     annotation = math.css_first("annotation[encoding='application/x-tex']")
     given = math.attributes.get("alttext") or (annotation.text() if annotation else "")
     if latex := " ".join(given.split()):
-        styled = _STYLE.match(latex)
-        return styled[1].strip() if styled else latex
+        style = next(filter(latex.startswith, _STYLES), "")
+        return latex[len(style) : -1].strip() if style else latex
     return space_operators(_read_node(math, 0))
 
 

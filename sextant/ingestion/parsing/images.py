@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -30,6 +31,10 @@ from sextant.models.chat.pictures import (
 )
 
 _SCHEMES = ("http://", "https://", "ftp://", "ftps://", "mailto:")
+# A link's address (`with_address`), and the letters that touch it.
+_TOUCHED_ADDRESS = re.compile(
+    r" (\((?:(?:https?|ftps?)://[^\s()]*|[^\s()@]+@[^\s()@]+)\))([A-Za-z\u00c0-\u052f]+)"
+)
 
 
 def with_address(text: str, address: str | None) -> str:
@@ -46,6 +51,21 @@ def with_address(text: str, address: str | None) -> str:
     if _bare(shown) in _bare(words):
         return text
     return f"{words} ({shown}){text[len(words) :]}"
+
+
+def part_from_addresses(text: str) -> str:
+    """Return a text whose words no address of a link touches: that of a link to a part of a word stands behind the word."""
+
+    def part(found: re.Match[str]) -> str:
+        address, letters = found.groups()
+        return f"{letters} {address}" if letters[0].islower() else f" {address} {letters}"
+
+    return _TOUCHED_ADDRESS.sub(part, text)
+
+
+def run_together(first: str, second: str) -> bool:
+    """Return whether two links touch: neither is blank there, nor an ideograph, which stands by itself."""
+    return not any(char.isspace() or char >= "\u2e80" for char in first[-1:] + second[:1])
 
 
 class LinkedText:
@@ -68,7 +88,7 @@ class LinkedText:
         written, last = "", ""
         for address, group in groupby(self._pieces, key=lambda piece: piece[1]):
             text = with_address("".join(text for text, _ in group), address)
-            is_touching = address and last and " " not in written[-1:] + text[:1]
+            is_touching = address and last and run_together(written, text)
             written, last = f"{written} {text}" if is_touching else written + text, address
         return written
 

@@ -21,7 +21,7 @@ _RAISED, _LOWERED, _NOTE, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _INNER = f"[^{_RAISED}-{_END}]*"
 _MARK = re.compile(f"([{_RAISED}-{_NOTE}])({_INNER}){_END}")
 _LEADING = re.compile(rf"^\s*[{_RAISED}{_NOTE}]({_INNER}){_END}", re.MULTILINE)
-_LEFT_OVER = re.compile(f"[{_RAISED}-{_END}]")
+_WITHOUT_MARKS = dict.fromkeys(map(ord, (_RAISED, _LOWERED, _NOTE, _END)))
 _TOUCHING = re.compile(rf"([{_RAISED}{_LOWERED}])({_INNER}(?:{_END}\1{_INNER})+){_END}")
 _CLOSING = tuple(")]）］〕】")
 _BRACKETS = " \t()[]（）［］〔〕【】"
@@ -89,7 +89,7 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
 
 def _mark(kind: str, text: str) -> str:
     """Mark a text; blanks around it stay outside of the mark, so that they still separate words."""
-    inner = _LEFT_OVER.sub("", text).strip()
+    inner = text.translate(_WITHOUT_MARKS).strip()
     return text.replace(text.strip(), f"{kind}{inner}{_END}", 1) if inner else text
 
 
@@ -105,7 +105,9 @@ def _write(text: str, notes: Set[str]) -> str:
     if _END not in text:
         return text
     # A minus sign and its figure may be drawn apart.
-    text = _TOUCHING.sub(lambda found: f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}", text)
+    text = _TOUCHING.sub(
+        lambda found: f"{found[1]}{found[2].translate(_WITHOUT_MARKS)}{_END}", text
+    )
     word = "注" if has_cjk(text) else "note "
     written, rest = "", text
     while found := _MARK.search(rest):
@@ -129,7 +131,7 @@ def _write(text: str, notes: Set[str]) -> str:
             written += f"_{inner}" if is_figure else inner
         if kind != _NOTE and inner[-1:].isdigit() and rest[:1].isdigit():
             written += " "
-    return _LEFT_OVER.sub("", written + rest)
+    return (written + rest).translate(_WITHOUT_MARKS)
 
 
 def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:

@@ -30,6 +30,7 @@ from sextant.ingestion.parsing.blocks import (
     with_texts,
 )
 from sextant.ingestion.parsing.encodings import Decoded
+from sextant.ingestion.parsing.images import part_from_addresses
 from sextant.ingestion.parsing.lines import close_divided
 from sextant.ingestion.parsing.placing import locate_words
 from sextant.ingestion.parsing.raised import write_raised
@@ -38,10 +39,6 @@ from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text
 
 _MOST_NAMED = 5
-# A link's address (`with_address`), and the letters that touch it.
-_TOUCHED_ADDRESS = re.compile(
-    r" (\((?:(?:https?|ftps?)://[^\s()]*|[^\s()@]+@[^\s()@]+)\))([A-Za-z\u00c0-\u052f]+)"
-)
 
 T = TypeVar("T")
 
@@ -172,18 +169,8 @@ def finish_blocks(
     """
     doubts, metadata = (decoded.warnings, decoded.metadata) if decoded else ((), {})
     all_warnings = (*doubts, *warnings, *omissions.warnings())
-    written = [with_texts(block, _part_from_addresses) for block in write_raised(blocks)]
+    written = [with_texts(block, part_from_addresses) for block in write_raised(blocks)]
     return Blocks(written, title, page_count, all_warnings, metadata, omissions)
-
-
-def _part_from_addresses(text: str) -> str:
-    """Return a text whose words no address of a link touches: that of a link to a part of a word stands behind the word."""
-
-    def part(found: re.Match[str]) -> str:
-        address, letters = found.groups()
-        return f"{letters} {address}" if letters[0].islower() else f" {address} {letters}"
-
-    return _TOUCHED_ADDRESS.sub(part, text)
 
 
 TITLE_CHARS = 200

@@ -21,12 +21,6 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.structure import Omissions, count_characters, finish_blocks
 
-# The internal subset of an XHTML document type, at whose first ">" an HTML parser would end.
-_SUBSET = re.compile(
-    r"(\A[^<]*(?>(?:<\?[^>]*>|<!--.*?-->)[^<]*)*+<!DOCTYPE[^>\[]*)"
-    r"\[(?><!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*+\]",
-    re.IGNORECASE | re.DOTALL,
-)
 _SHADOW_ROOT = re.compile(r"<template(?=\s[^<>]*\bshadowrootmode\b)", re.IGNORECASE)
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
@@ -57,7 +51,7 @@ def read_page(
         load: returns the file of a picture by its address; by default only pages with pictures in them have any.
         is_all: whether all of it is its main part, as the pages of a book are.
     """
-    tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1))
+    tree = _parse_tree(text)
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""

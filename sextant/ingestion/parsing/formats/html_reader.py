@@ -28,7 +28,7 @@ from sextant.ingestion.parsing.formats.html_tables import (
 )
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formulas import formulas_of
-from sextant.ingestion.parsing.images import Load, image_in, with_address
+from sextant.ingestion.parsing.images import Load, image_in, run_together, with_address
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
@@ -51,12 +51,12 @@ _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _NOTION_BOXES = {"checkbox checkbox-on": "☒ ", "checkbox checkbox-off": "☐ "}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _STYLED = frozenset({"span", "font", "small"})
-_BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
+_BOLD = tuple(f"font-weight:{weight}" for weight in ("bold", "600", "700", "800", "900"))
 _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
 _DEEPEST = 3  # table within table
 _TICKS = "☐☒○● \n"
 _LABEL = 5  # characters of a note's mark, at most
-_BACK = re.compile("#_?(?:cite_|fn|ftn|edn)ref")  # from a note to where it is referred to
+_BACK = ("#cite_ref", "#fnref", "#_ftnref", "#_ednref")  # from a note to where it is referred to
 _SHORT = 20  # letters: shorter sentences outside the main part are left out
 _LETTERS = 3  # of a Latin word count as much as one ideograph
 
@@ -224,7 +224,9 @@ class Reader:
             if text.strip() and "\v" not in text:
                 linked = with_address(text, node.attributes.get("href"))
                 # Only styles part links that touch each other, of menus and tags.
-                is_touching = 0 < start == self._link_end
+                is_touching = 0 < start == self._link_end and run_together(
+                    self._inline[start - 1], text
+                )
                 self._inline[start:] = [f" {linked}" if is_touching else linked]
             self._link_end = len(self._inline)
         elif tag == "q":
@@ -356,7 +358,8 @@ class Reader:
 
 
 def _is_bold(node: LexborNode) -> bool:
-    return node.tag in {"b", "strong"} or _BOLD.search(_style(node)) is not None
+    style = _style(node)
+    return node.tag in {"b", "strong"} or any(weight in style for weight in _BOLD)
 
 
 def _style(node: LexborNode) -> str:
@@ -389,5 +392,5 @@ def _mark(node: LexborNode) -> str:
     label = node.text().strip()
     # Wikis link remarks, too: [citation needed].
     is_remark = label[:1] == "[" and len(label) > _LABEL and any(map(str.isalpha, label))
-    is_note = "#" in address and not is_remark and not _BACK.search(address)
+    is_note = "#" in address and not is_remark and not any(mark in address for mark in _BACK)
     return note(label) if is_note else mark_raised(node.text())

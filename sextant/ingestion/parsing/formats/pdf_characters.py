@@ -22,7 +22,7 @@ from sextant.ingestion.parsing.formats.stories import DINGS, read_symbol
 from sextant.ingestion.parsing.lines import is_monospaced
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
-_BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
+_BOLD_NAMES = ("bold", "black", "heavy", "simhei", "黑体")
 _LETTER = re.compile(r"[^\W\d_]")
 _ASKED = 20  # characters of a page
 _BLANK_CHARACTER = re.compile("(?<=[a-z]) (?=[a-z])")
@@ -212,7 +212,7 @@ def find_letter(text: str, start: int, end: int) -> int:
 
 @cache
 def _is_bold(name: str, weight: int) -> bool:
-    return weight >= _BOLD_WEIGHT or _BOLD_NAME.search(name) is not None
+    return weight >= _BOLD_WEIGHT or any(part in name.lower() for part in _BOLD_NAMES)
 
 
 def is_invisible(text: pdfium.PdfTextPage) -> bool:

@@ -28,10 +28,7 @@ from sextant.ingestion.parsing.lines import (
 from sextant.ingestion.parsing.tables import header_rows
 
 _TABLE = -1
-_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,})\s*")
-_HASHES = re.compile(r"\s*#{1,6}\s+")  # of a single Markdown heading
-_PIPE_ROW = re.compile(r"\s*\|.*\|\s*$")
-_RULE = re.compile(r"\s*:?-{2,}:?\s*")
+_LEAST_RULE = 3  # signs
 _BLANK_LINE = re.compile(r"\n(?:[ \t\u3000]*\n)+")
 
 
@@ -53,7 +50,7 @@ def text_blocks(text: str) -> Iterator[Block]:
     groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
     for index, group in enumerate(groups):
         lines = [line for line in group.split("\n") if line.strip()]
-        underlined = len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) is not None
+        underlined = len(lines) > 1 and _is_underline(lines[1])
         if underlined and len(lines) > 2:  # a rule below the names of columns is longer
             is_as_long = len(lines[0].rstrip()) == len(lines[1].rstrip())
             underlined = is_as_long and _is_title(lines[0])
@@ -63,7 +60,7 @@ def text_blocks(text: str) -> Iterator[Block]:
             and (len(lines) == 1 or (underlined and len(lines) == 2))
             and _is_title(lines[0])
         ):
-            yield HeadingBlock(_HASHES.sub("", lines[0]), 0, HeadingSource.INFERRED)
+            yield HeadingBlock(lines[0].strip().lstrip("# "), 0, HeadingSource.INFERRED)
         elif underlined:
             yield HeadingBlock(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
             yield from _group_blocks(lines[2:], with_roman=with_roman)
@@ -77,7 +74,7 @@ def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
     for line in lines:
         rank = number_rank(line, with_roman=with_roman)
         is_heading = (len(lines) == 1 or is_strong(rank)) and could_be_heading(line)
-        kinds.append(_TABLE if _PIPE_ROW.match(line) else rank if is_heading else None)
+        kinds.append(_TABLE if _is_row(line) else rank if is_heading else None)
     widest = max([_COLUMN, *map(width, lines)])
     for at, (kind, below) in enumerate(pairwise(kinds)):
         # A numbered line as wide as the text goes on in the next one.
@@ -92,7 +89,9 @@ def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
         members = [line for line, _ in run]
         if rank == _TABLE:
             rows = [line.strip().strip("|").split("|") for line in members]
-            if len(rows) > 1 and all(map(_RULE.fullmatch, rows[1])):
+            if len(rows) > 1 and all(
+                set(cell.strip()) <= {"-", ":"} and "--" in cell for cell in rows[1]
+            ):
                 yield Table([rows[0], *rows[2:]], 1)
             else:
                 yield Table(rows, header_rows(rows))
@@ -100,6 +99,16 @@ def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
             yield Paragraph("\n".join(unwrap(members)))
         else:
             yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in members)
+
+
+def _is_underline(line: str) -> bool:
+    rule = line.strip()
+    return len(rule) >= _LEAST_RULE and set(rule) in ({"="}, {"-"})
+
+
+def _is_row(line: str) -> bool:
+    row = line.strip()
+    return len(row) > 1 and row.startswith("|") and row.endswith("|")
 
 
 def _is_title(line: str) -> bool:

@@ -736,11 +736,13 @@ def test_links_that_only_styles_part_stand_apart() -> None:
     page = (
         "<p><a href='/'>Home</a><a href='/world'>World</a></p><p>Tags: <a href='https://e.org/t'>tea</a>"
         "<a href='https://e.org/c'>coffee</a></p><p>The <a href='https://e.org/g'>GPU</a>s fail.</p>"
+        "<p><a href='/z'>中</a><a href='/g'>国</a></p>"
     )
     assert prose_of(FileType.HTML, page) == [
         "Home World",
         "Tags: tea (https://e.org/t) coffee (https://e.org/c)",
         "The GPUs (https://e.org/g) fail.",
+        "中国",
     ]
 
 
@@ -1234,20 +1236,6 @@ def test_whatever_is_text_tells_its_encoding_and_what_was_unreadable(
     made = parser_for(kind)(content, LIMITS)
     assert made.metadata == {"encoding": "utf-8"}
     assert tuple(map(str, made.warnings)) == ("1 unreadable characters",)
-
-
-@pytest.mark.parametrize(
-    "subset",
-    [
-        '<!ENTITY nbsp "&#160;">',
-        "<!-- it's > [one] -->\n<!ENTITY gt2 ']>'>",
-    ],
-)
-def test_declarations_of_a_page_are_no_text_of_it(subset: str) -> None:
-    page = f"""<?xml version="1.0"?>
-<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "xhtml11.dtd" [\n{subset}\n]>
-<html xmlns="http://www.w3.org/1999/xhtml"><body><p>The hull is 7 m long [sic].</p></body></html>"""
-    assert prose_of(FileType.HTML, page) == ["The hull is 7 m long [sic]."]
 
 
 def test_a_tag_in_capitals_is_no_component_and_the_end_of_none_is_kept() -> None:
