@@ -4,7 +4,7 @@
 
 Limits: 100 streams with the first event within 1.5 s at the 95th percentile and no token
 lost; beyond the slots only 503 within 100 ms; the model's call cancelled within 1 s after its client
-left; 3 ms more than the Python call; 2,000 tokens per CPU-second.
+left; 2,000 tokens per CPU-second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.dataset import CorpusPassage
 from sextant.evals.sets import load_corpus
-from sextant.facade import Sextant
 from sextant.models.embedding import build_embedder
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
@@ -260,46 +259,6 @@ async def leaving(server: Serving, model: Model, endpoint: ScriptedOpenAI) -> No
     report("leaving: until the model's call is cancelled", took, "1000 ms")
 
 
-async def layer(folder: Path, endpoint: ScriptedOpenAI) -> None:
-    """Measure what HTTP adds to the Python call: both in turns, in one process."""
-    import uvicorn
-
-    from sextant.server.app import create_app
-
-    settings = Settings(
-        _env_file=None,
-        data_dir=folder,
-        chat_model="scripted",
-        openai_base_url=endpoint.base_url,
-        openai_api_key="any",
-    )
-    app = create_app(settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
-    running = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn tells no event
-        await asyncio.sleep(0.05)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    rag: Sextant = app.state.serving.rag
-    by_http, by_call, cpu_http, cpu_call = [], [], [], []
-    for number in range(220):
-        question = QUESTIONS[number % len(QUESTIONS)]
-        started, cpu = time.perf_counter(), time.process_time()
-        await rag.query(question, graph_id=GRAPH, mode="naive")
-        by_call.append(time.perf_counter() - started)
-        cpu_call.append(time.process_time() - cpu)
-        started, cpu = time.perf_counter(), time.process_time()
-        await ask(port, asking(number, stream=False))
-        by_http.append(time.perf_counter() - started)
-        cpu_http.append(time.process_time() - cpu)
-    server.should_exit = True
-    await running
-    wall = (median(by_http[20:]) - median(by_call[20:])) * 1000
-    cost = (median(cpu_http[20:]) - median(cpu_call[20:])) * 1000
-    print(
-        f"   HTTP over the Python call: {wall:.1f} ms wall, {cost:.1f} ms CPU with its client (3 ms)"
-    )
-
-
 def report(what: str, seconds: list[float], limit: str) -> None:
     """Print a line of percentiles."""
     if len(seconds) < 2:
@@ -322,18 +281,16 @@ async def main() -> None:
         async with await Database.open(settings) as database:
             scope = Scope(settings.user_id, GRAPH)
             await load_corpus(database, build_embedder(settings), scope, PASSAGES)
-            async with ScriptedOpenAI(model) as endpoint:
-                async with (
-                    serving(folder, environment(folder, endpoint) | QUOTAS) as server,
-                    Clients() as clients,
-                ):
-                    await alone(server)
-                    await together(server, model, clients)
-                    await flat_out(server, model)
-                    await leaving(server, model, endpoint)
-                    await overload(server, model, clients)
-                model.delay = 0.0
-                await layer(folder, endpoint)
+            async with (
+                ScriptedOpenAI(model) as endpoint,
+                serving(folder, environment(folder, endpoint) | QUOTAS) as server,
+                Clients() as clients,
+            ):
+                await alone(server)
+                await together(server, model, clients)
+                await flat_out(server, model)
+                await leaving(server, model, endpoint)
+                await overload(server, model, clients)
 
 
 if __name__ == "__main__":
