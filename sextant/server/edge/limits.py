@@ -21,7 +21,7 @@ from sextant.server.problems import answer_to, answer_with, problem_of
 class Slots(Middleware):
     """Answers 503 while all slots are taken, before the key is looked up or the body is read.
 
-    A refusal here costs a tenth of one in the route, where free slots are given out.
+    A refusal here costs a fifth of one in the route (0.2 of 0.9 ms of CPU), where free slots are given out.
 
     Args:
         app: the application.
