@@ -244,6 +244,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _FIGURES = re.compile(r"\d+")
 _RECORD_FIGURES = 4  # in the first word, which tells a record by itself: 10:00:01, 2026-03-01
+_ADDRESS_JOINTS = tuple("-_=&?%")  # a slash may end an address
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
@@ -256,7 +257,7 @@ def join_lines(lines: Iterable[str]) -> str:
 
     No space where a Chinese or Japanese character meets the break, but between fields of a form; an English word divided by a
     hyphen is closed up when its second half is in lower case (`close_divided` has the last word);
-    self-test, MC- and 200 keep theirs.
+    self-test, MC- and 200 keep theirs. An address of the web goes on as it is.
     """
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
@@ -264,12 +265,13 @@ def join_lines(lines: Iterable[str]) -> str:
         is_field_above = _FORM_FIELD.match(above) and width(above) <= _WIDEST_FIELD
         are_fields = is_field_above and _FORM_FIELD.match(line)
         is_divided = above and line[0].islower() and not above[-1].isalnum()
-        if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
+        is_address = _ends_in_address(above)
+        if is_divided and not is_address and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1] + _DIVIDED
         elif are_fields or (
             above
             and not (is_wide(above[-1]) or is_wide(line[0]))
-            and not (begins_shifted(line) or ends_in_hyphen(above))
+            and not (begins_shifted(line) or ends_in_hyphen(above) or is_address)
         ):
             parts.append(" ")
         parts.append(line)
@@ -315,6 +317,11 @@ def with_fields(lines: Iterable[str]) -> str:
 def ends_in_hyphen(line: str) -> bool:
     """Return whether a line breaks off inside a word or a code like MC-200."""
     return line.endswith(("-", "\u2010")) and (line[-2:-1].isalnum() or line[-2:-1] == "_")
+
+
+def _ends_in_address(line: str) -> bool:
+    """Return whether an address of the web ends a line with a sign that joins its parts, so that it goes on below."""
+    return line.endswith(_ADDRESS_JOINTS) and "://" in line.rsplit(maxsplit=1)[-1]
 
 
 def starts_item(line: str) -> bool:

@@ -33,7 +33,6 @@ _BASE_CHARS = 12  # before a mark: enough for a unit or a figure
 _POWER_BASE = re.compile(
     r"(?<![\d.,])10$|(?<![^\W\d_])(?:[a-zA-Zα-ωΑ-Ω]|[kcdmµμn]m|in|ft|yd|mi|kg)$|[)）米]$"
 )
-_VARIABLE = re.compile(r"(?<![^\W\d_])[a-zA-Zα-ωΑ-Ω]$")
 # In a formula letters stand alone or in pairs: E = mc, E = ½mv.
 _FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,2}$")
 # No power stands behind the mark that ends a clause; the dot of a unit, as in 12 in.², ends none.
@@ -114,9 +113,7 @@ def _write(text: str, notes: Set[str]) -> str:
         kind, inner = found.groups()
         written, rest = written + rest[: found.start()], rest[found.end() :]
         labels = _labels(inner)
-        # The label of a note by its bracket: "1)", "[2]"; a variable has derivatives, f^(2).
-        is_bracketed = labels and inner.endswith(_CLOSING)
-        is_label = is_bracketed and not _VARIABLE.search(written[-_BASE_CHARS:])
+        is_label = labels and inner.endswith(_CLOSING)  # by its bracket: "1)", "[2]"
         if kind == _NOTE or (
             kind == _RAISED and (is_label or _is_reference(written, rest, labels, notes))
         ):

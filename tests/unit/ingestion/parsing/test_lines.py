@@ -75,6 +75,12 @@ def test_a_divided_compound_is_told_by_the_rest_of_the_document(other: str, join
     assert [*texts_of(closed)] == [joined]
 
 
+def test_an_address_that_goes_on_in_the_next_line_keeps_each_sign() -> None:
+    assert join_lines(["https://e.org/-", "/room-plan"]) == "https://e.org/-/room-plan"
+    assert join_lines(["See https://e.org/room-", "plan now"]) == "See https://e.org/room-plan now"
+    assert join_lines(["See https://e.org/", "for more"]) == "See https://e.org/ for more"
+
+
 def test_fields_of_a_form_are_no_wrapped_line() -> None:
     assert join_lines(["名 称: 上海公司", "识别号: 913"]) == "名 称: 上海公司 识别号: 913"
     prose = ["注意：本产品的安装、拆卸和保养须由有资格的人员按以下要", "求操作：先断电。"]

@@ -50,9 +50,6 @@ def test_a_figure_in_brackets_is_the_label_of_a_note() -> None:
     assert write(f"14 days{mark_raised('1)')}, 20 kg{mark_raised('[2]')}") == [
         "14 days [note 1], 20 kg [note 2]"
     ]
-    assert write(f"f{mark_raised('(2)')} is the second derivative") == [
-        "f^((2)) is the second derivative"
-    ]
 
 
 @pytest.mark.parametrize(
