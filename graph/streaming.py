@@ -35,7 +35,7 @@ from sextant.domain.concurrency import end
 from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
 from sextant.domain.questions import field_at
 from sextant.nodes.context import Backpressure, Context
-from sextant.text.characters import language_of
+from sextant.text.stopwords import language_of_question
 
 if TYPE_CHECKING:
     from sextant.graph.workflow import Workflow
@@ -150,7 +150,9 @@ async def _run(
             return
         await queue.put(Done(_ANSWER.validate_python(values)))
     except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event, not a traceback
-        await queue.put(as_failed(error, values.get("language") or language_of(question_text)))
+        await queue.put(
+            as_failed(error, values.get("language") or language_of_question(question_text))
+        )
 
 
 _log = logging.getLogger(__name__)

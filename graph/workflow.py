@@ -40,7 +40,7 @@ from sextant.nodes.refine import after_refine, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.route import after_route, route
 from sextant.nodes.state import InputState, OutputState, State, check_edits
-from sextant.text.characters import language_of
+from sextant.text.stopwords import language_of_question
 
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
@@ -222,7 +222,7 @@ def _language_of_failure(node: Node, state: State, runtime: Runtime[Context]) ->
         return state.language
     chosen = runtime.context.language if isinstance(runtime.context, Context) else "auto"
     last = state.messages[-1].text if state.messages else ""
-    return language_of(state.query or last) if chosen == "auto" else chosen
+    return language_of_question(state.query or last) if chosen == "auto" else chosen
 
 
 def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:

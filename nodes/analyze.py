@@ -48,7 +48,8 @@ from sextant.nodes.state import Complexity, State, per_turn_defaults
 from sextant.retrievers.modes import resolve_mode
 from sextant.retrievers.namesakes import Meaning
 from sextant.text.analysis import extract_keywords
-from sextant.text.characters import clean_text, language_of, normalise
+from sextant.text.characters import clean_text, normalise
+from sextant.text.stopwords import language_of_question
 from sextant.text.vocabulary import Vocabulary
 
 # A question of more telling words than this tells a story before it asks.
@@ -229,7 +230,7 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
         "before": history_of(state, requested, limits),
         "question": question,
         "search": question,
-        "language": language_of(question) if language == "auto" else language,
+        "language": language_of_question(question) if language == "auto" else language,
         "chosen_effort": resolve_effort(state, run),
         "chosen_graph": choose_graph(state, run),
         "may_ask": run.may_ask,

@@ -30,7 +30,8 @@ from sextant.nodes.answers.revision import Review
 from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks
 from sextant.nodes.citing.citations import label_of
-from sextant.text.characters import clean_text, language_of
+from sextant.text.characters import clean_text
+from sextant.text.stopwords import language_of_question
 
 _SHORTENED = CodedWarning(WarningCode.CONTEXT_SHORTENED)
 
@@ -112,7 +113,7 @@ class AnswerGenerator:
             ModelUnavailable, ModelOutputInvalid: the model gave no answer, or one that cannot be used.
         """
         query = check_question(query)
-        language = language or language_of(query)
+        language = language or language_of_question(query)
         items = [item for item in as_items(context) if item.text.strip()]
         layout = lay_out_passages(query, items, self._context_tokens)
         if not layout.passages:

@@ -26,7 +26,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.queries import Scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.analysis import extract_keywords
-from sextant.text.characters import language_of
+from sextant.text.stopwords import language_of_question
 
 if TYPE_CHECKING:
     from sextant.retrievers.lanes.entities import GraphItems
@@ -64,7 +64,7 @@ class LaneQuery:
     @property
     def language(self) -> str:
         """Return the question's language, `zh` or `en`."""
-        return language_of(self.text)
+        return language_of_question(self.text)
 
     @cached_property
     def keywords(self) -> list[str]:

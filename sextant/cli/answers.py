@@ -19,6 +19,7 @@ from sextant.domain.answers import (
     answer_of,
 )
 from sextant.text.characters import language_of
+from sextant.text.stopwords import language_of_question
 
 _WORDINGS = {
     "en": {
@@ -108,7 +109,7 @@ class _Printer:
         """Print an event."""
         match event:
             case Planned(questions=questions):
-                self._wordings = _WORDINGS[language_of(" ".join(questions))]
+                self._wordings = _WORDINGS[language_of_question(" ".join(questions))]
                 terminal.note("\n".join(_plan_lines(event, self._wordings)))
             case _ if self._quiet:
                 pass

@@ -28,7 +28,7 @@ from sextant.server.lifespan import serving_of
 from sextant.server.routing import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, send_nothing
 from sextant.server.schemas.answers import SearchBody
-from sextant.text.characters import language_of
+from sextant.text.stopwords import language_of_question
 
 # Passages that these modes always rank: in fused rankings, and behind reports, the first passages depend on how many
 # are ranked, so every page must be cut from the same ranking. `auto` may choose `global`.
@@ -41,7 +41,7 @@ async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     Raises:
         SextantError: as `Sextant.search` and `Sextant.search_chunks`.
     """
-    with speak_in(language_of(body.query)):
+    with speak_in(language_of_question(body.query)):
         if body.mode is not None:
             return await _search_by_mode(rag, body)
         return await rag.search_chunks(body.request(), body.graph_id)
@@ -99,7 +99,7 @@ class AnswerRequest:
     @property
     def language(self) -> str:
         """Return the language of errors."""
-        return language_of(self.question)
+        return language_of_question(self.question)
 
     @property
     def effort(self) -> Effort:
@@ -163,7 +163,7 @@ async def respond_with_answer(
         seconds=seconds_for(question.effort, rag),
     )
     try:
-        with speak_in(language_of(question.question)):
+        with speak_in(language_of_question(question.question)):
             return respond(await while_connected(request.receive, run.answer()))
     finally:
         run.stop()
@@ -206,7 +206,7 @@ def stream_answer(
 
     async def begin() -> None:
         try:
-            with speak_in(language_of(question.question)):
+            with speak_in(language_of_question(question.question)):
                 await _start_run(run, question, rag, runs)
         except SextantError:
             run.stop()

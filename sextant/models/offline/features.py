@@ -33,8 +33,9 @@ from sextant.models.offline.wording import (
     terms,
     terms_of_question,
 )
-from sextant.text.characters import language_of, normalise, plain_of, simplify
+from sextant.text.characters import normalise, plain_of, simplify
 from sextant.text.statements import AnswerType, definition_pattern
+from sextant.text.stopwords import language_of_question
 
 Numbers = npt.NDArray[np.float64]
 
@@ -99,7 +100,7 @@ class Evidence:
         language: str,
     ) -> None:
         self.sentences = sentences
-        self.language_of_question = language_of(question)
+        self.language_of_question = language_of_question(question)
         self._language = language
         self._weights = _weigh_terms(question, sentences)
         paraphrases = Paraphrases(question)

@@ -1,10 +1,10 @@
-"""Texts in a language that is neither Chinese nor English."""
+"""Questions of Chinese and English words, and texts in a language that is neither."""
 
 from __future__ import annotations
 
 import pytest
 
-from sextant.text.stopwords import is_of_others
+from sextant.text.stopwords import is_of_others, language_of_question
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,19 @@ def test_another_language_is_told_by_its_commonest_words_or_its_letters(text: st
 )
 def test_names_and_terms_make_no_other_language(text: str) -> None:
     assert not is_of_others(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("React Native 怎么用 Vue？", "zh"),
+        ("Kubernetes Pod CrashLoopBackOff 是什么原因", "zh"),
+        ("Suspense 稳定吗", "zh"),
+        ("What does 借用规则 mean?", "en"),
+        ("Who is 张伟?", "en"),
+        ("胰岛素", "zh"),
+        ("insulin", "en"),
+    ],
+)
+def test_a_question_is_in_the_language_of_its_function_words(question: str, language: str) -> None:
+    assert language_of_question(question) == language
