@@ -97,9 +97,9 @@ _WITH_SIGNATURE = CONTAINERS | {FileType.PDF, FileType.MSG, *CONVERTED}
 # have no folders, or write `\\` between them.
 _OFFICE_PARTS = {
     FileType.XLS: ("", "workbook", ".bin"),
-    FileType.DOCX: ("word", "document", ".xml"),
-    FileType.PPTX: ("ppt", "presentation", ".xml"),
-    FileType.XLSX: ("xl", "workbook", ".xml"),
+    FileType.DOCX: ("word/", "document", ".xml"),
+    FileType.PPTX: ("ppt/", "presentation", ".xml"),
+    FileType.XLSX: ("xl/", "workbook", ".xml"),
 }
 # What the entry `mimetype` of a zip archive begins with; templates have a suffix.
 _PACKAGES = {
@@ -216,11 +216,10 @@ def _container_type(content: bytes, filename: str) -> FileType:
 
 def _is_part(path: str, folder: str, name: str, suffix: str) -> bool:
     """Return whether a part of a package stands in a program's folder, or is its main one by its name."""
-    top, _, rest = path.partition("/")
     last = path.rpartition("/")[2]
     number = last.removeprefix(name).removesuffix(suffix)
     is_main = last == f"{name}{number}{suffix}" and (not number or number.isdigit())
-    return is_main or (top == folder and bool(rest))
+    return is_main or (folder not in {"", path} and path.startswith(folder))
 
 
 def _read_kind(archive: zipfile.ZipFile) -> FileType | None:
