@@ -33,14 +33,22 @@ from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, as_json, endless
 
 GRAPH = "bench"
+# Different sentences: what a model repeats is left out of its answer.
+FACTS = (
+    "Each value has exactly one owner at a time",
+    "The owner drops the value at the end of its scope",
+    "A move hands the value over to another variable",
+    "Many readers may borrow the value together",
+    "One writer borrows the value alone",
+    "The compiler refuses borrows that outlive their owner",
+    "Memory is freed without a garbage collector",
+    "Threads exchange values through channels",
+)
 PASSAGES = [
-    CorpusPassage(
-        f"p{n}", f"Rule {n}", f"Rule {n} says that each value has exactly one owner at a time."
-    )
-    for n in range(100)
+    CorpusPassage(f"p{n}", f"Rule {n}", f"Rule {n}. {'. '.join(FACTS)}.") for n in range(100)
 ]
 QUESTIONS = [f"What does rule {n} say about owners of a value?" for n in range(20)]
-TEXT = " ".join(["Each value has exactly one owner at a time [1]."] * 8)
+TEXT = " ".join(f"{fact} [1]." for fact in FACTS)
 STREAMS = 100
 SLOTS = 128
 PACE = 0.05  # seconds between two tokens of one stream
@@ -217,7 +225,10 @@ async def together(server: Serving, model: Model, clients: Clients) -> None:
 
 async def flat_out(server: Serving, model: Model) -> None:
     """Eight streams of a model that has no pace: what a token costs."""
-    model.delay, model.answer = 0.0, Reply(" ".join([TEXT] * 12))
+    model.delay, model.answer = (
+        0.0,
+        Reply(" ".join(f"Value {n} has exactly one owner." for n in range(96))),
+    )
     before, started = server.server.cpu(), time.perf_counter()
     seen = await asyncio.gather(*(ask(server.port, asking(n, mode="bypass")) for n in range(8)))
     spent, lasted = server.server.cpu() - before, time.perf_counter() - started
