@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import chain, groupby
 from typing import Any
 
@@ -11,7 +11,7 @@ from sextant.domain.breadth import is_of_all, is_request
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.text.analysis import Tokenizer, codes_in, designators_in
-from sextant.text.characters import clean_text, has_cjk, normalise, simplify
+from sextant.text.characters import clean_text, has_cjk, normalise, plain_of
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
@@ -217,81 +217,27 @@ def _renumber_last(question: str, history: Sequence[Mapping[str, Any]]) -> str:
 MOST_PARTS = 4
 _LEAST_WORDS = 2
 
-_WH = r"(?:who|whom|whose|what|when|where|why|how|which)\b"
-_ASKS_ANEW = r"(?=(?:who|what|when|where|why|how)\b(?!['’]))"
-# "and whose" or "and which" goes on describing; "and who" or "and when" asks anew, but not "and who's". A comma alone
-# parts but the members of a series: in "When it stops, what is to be done?" it parts nothing.
-_ENGLISH_CLAUSES = re.compile(
-    rf"(?<=[?;])\s+|,?\s+and(?:\s+also)?,?\s+{_ASKS_ANEW}|,\s+{_ASKS_ANEW}(?=[^,?;]*,\s+and\s+{_ASKS_ANEW})",
+# Where another clause may begin. In English a comma alone parts nothing ("When it stops, what is to be done?"), and
+# "and whose" or "and which" goes on describing.
+_CLAUSES = re.compile(
+    r"(?<=[?？;；])(?:\s+|(?=[\u4e00-\u9fff]))|[，,]?(?:以及|并且|同时|另外|此外)(?=\S)|，(?=\S)|,(?=[\u4e00-\u9fff])"
+    r"|,?\s+and(?:\s+also)?,?\s+(?=(?:who|what|when|where|why|how)\b(?!['’]))",
     re.IGNORECASE,
 )
-_CHINESE_CLAUSES = re.compile(
-    r"(?<=[？?；;])\s*|[，,]?(?:以及|并且|同时|另外|此外)(?=\S)|[，,](?=\S)"
-)
-_ASKS = re.compile(
-    rf"\b{_WH}|\?|^\s*(?:is|are|was|were|do|does|did|can|could|has|have)\b", re.IGNORECASE
-)
-_ASKS_CHINESE = re.compile(
-    r"什么|什麼|多[少长長久大高远遠重快宽寬深]|呢|哪|谁|誰|怎么|怎麼|怎样|如何|几[个种年天人次项条]|为何|为什么|何时|是否|吗"
-)
-
-_CAPITALISED = r"[A-Z0-9][\w'’.&-]*"
-_NAME = (
-    rf"(?:(?:the\s+)?{_CAPITALISED}(?:\s+(?:(?:of|the|de|van|von|in|at|on|for|to)\s+){{0,2}}{_CAPITALISED})*"
-    r"|\"[^\"]+\"|“[^”]+”)(?:\s*\([^()]*\))?"
-)
-_JOIN = r"(?:or|and|versus|vs\.?|compared (?:to|with)|than)"
-_NAMES = re.compile(
-    rf"(?:\b(?:between|both|either)\s+)?(?P<one>{_NAME}),?\s+(?P<join>{_JOIN})\s+(?P<two>{_NAME})"
-)
-# Words that compare, and words by which two names may be compared.
-_COMPARISON = re.compile(r"\b(?:compar\w+|contrast\w*|differ\w*|similar\w*|same)\b", re.IGNORECASE)
-_COMPARES = re.compile(
-    rf"{_COMPARISON.pattern}|\b(?:both|either|older|younger|oldest|youngest|earlier|later|first|last|larger|smaller|longer|shorter"
-    r"|higher|lower|taller|more|less|fewer|better|worse|most|common)\b",
-    re.IGNORECASE,
-)
-# A thing without a name: an article, and content words.
-_NO_THING = "|".join(map(re.escape, sorted(ENGLISH_STOP_WORDS, key=len, reverse=True)))
-_TELLING = rf"(?!(?:{_NO_THING})\b|{_COMPARISON.pattern}|between\b)[\w'’&-]+"
-_THING = rf"(?:(?:the|an?)\s+)?(?:{_TELLING}\s+){{0,4}}{_TELLING}"
-_THINGS = re.compile(
-    rf"(?:\bbetween\s+)?\b(?P<one>{_THING}),?\s+(?P<join>{_JOIN}|with)\s+(?P<two>{_THING})",
-    re.IGNORECASE,
-)
-# What is joined within a clause of its own has a verb: "how ownership and lifetimes work".
-_SUBORDINATE = re.compile(r"\S\s+(?:how|why|whether|if|that)\b", re.IGNORECASE)
-# "In Berlin, sales and costs": this begins no list.
-_SETTING = re.compile(
-    r"(?:in|at|on|for|from|by|with|since|until|during|after|before|under)\s+$", re.IGNORECASE
-)
-# Further things of a list, before the last two.
-_LISTED = re.compile(rf"(?:(?<=: )|(?<!,)\b)(?:{_THING}, )+$", re.IGNORECASE)
-_OPENING = re.compile(
-    rf"(?:{_WH}|are|is|was|were|do|does|did|can|has|have|between|both)\s+", re.IGNORECASE
-)
-_FIRST_WORD = re.compile(r"\w+\s+(?=\S)")
-_ARTICLE = re.compile(r"(?:the|an?)\s", re.IGNORECASE)
-_WITH_ARTICLE = re.compile(r"\b(?:the|an?)\s+(?:(?!the\b)[\w'’-]+\s+){1,5}$", re.IGNORECASE)
-_AT_THE_END = re.compile(r"\s*[?？]?\s*$")
-_COMPARES_CHINESE = re.compile("(?:区别|差别|差异|异同|不同|共同|相同)点?|相比|更|比较|对比|分别")
-_JOINS_CHINESE = frozenset(["和", "与", "跟", "及", "以及", "或", "或者", "还是", "、"])
-_MARKS_CHINESE = frozenset("，。？！；：,.?!;:")
 
 
 def clauses_of(question: str) -> list[str]:
     """Return the two to four questions that `question` joins, each standing alone; [] for a single question."""
-    chinese = has_cjk(question)
-    cut, asks = (_CHINESE_CLAUSES, _ASKS_CHINESE) if chinese else (_ENGLISH_CLAUSES, _ASKS)
-    found = [part.strip(" ,，;；") for part in cut.split(question)]
+    found = [part.strip(" ,，;；") for part in _CLAUSES.split(question)]
     found = [part for part in found if part]
-    if not 2 <= len(found) <= MOST_PARTS or not all(map(asks.search, found)):
-        return []
-    if len(telling_words(found[0])) < _LEAST_WORDS:  # "In which country and when was he born?"
+    asks = [not is_request(part.rstrip("?？")) for part in found]
+    if not 2 <= len(found) <= MOST_PARTS or not all(asks):
         return []
     words = telling_words(found[0])
+    if len(words) < _LEAST_WORDS:  # "In which country and when was he born?"
+        return []
     # The subject stands first in Chinese, and last in English: "the symptoms of diabetes".
-    first = names_in(found[0]) or (words[:2] if chinese else words[-2:])
+    first = names_in(found[0]) or (words[:2] if has_cjk(question) else words[-2:])
     return [found[0], *(_with_subject(part, first) for part in found[1:])]
 
 
@@ -303,85 +249,91 @@ def _with_subject(part: str, subject: list[str]) -> str:
     return part
 
 
-def sides_of(question: str) -> list[str]:
-    """Return the question asked of either side of a comparison; [] when it compares nothing."""
-    if has_cjk(question):
-        words = map(simplify, words_of(question))
-        return joined_parts(question) if any(map(_COMPARES_CHINESE.fullmatch, words)) else []
-    names = _NAMES.search(question)
-    offers = names and " or " in names.group() and _AT_THE_END.match(question, names.end())
-    is_comparison = offers or (_COMPARES if names else _COMPARISON).search(question)
-    return joined_parts(question) if is_comparison else []
+# A name of several words is one piece, with the space before it, as is a word; marks stand alone.
+_NO_NAME = rf"(?i:{'|'.join(map(re.escape, sorted(ENGLISH_STOP_WORDS)))})\b(?!['’])"
+_CAPITALISED = r"[A-Z0-9][\w'’&.-]*"
+_PIECE = re.compile(
+    rf"\s*(?:(?!{_NO_NAME}){_CAPITALISED}(?:\s+(?:(?:of|the|de|van|von|in|at|on|for|to)\s+){{0,2}}{_CAPITALISED})*(?:\s*\([^()]*\))?"
+    r"|[\w'’&-]+|[^\w\s])"
+)
+_JOINS = frozenset({
+    "和", "与", "跟", "及", "以及", "或", "或者", "还是", "、", "and", "or", "versus", "vs",
+})  # fmt: skip
+_BESIDE_JOIN = frozenset({",", ".", "the", "a", "an"})
+_SETTING = frozenset({"in", "at", "on", "for", "from", "by", "since", "until", "during", "after"})
+_MARKS = frozenset(",.?!;:。")
+_COMPARE = (
+    "compar", "contrast", "differ", "similar", "区别", "差别", "差异", "异同", "不同", "共同", "相同",
+    "相比", "比较", "对比", "分别",
+)  # fmt: skip
+# "Which is older, Acme Corp or Beta Ltd?"
+_COMPARE_NAMES = frozenset({"both", "either", "same", "common", "or", "versus", "vs"})
 
 
 def joined_parts(question: str) -> list[str]:
     """Return the question asked of each of the things that it joins: "leave and travel", 治疗和饮食; [] when it joins none."""
-    before, things, after = (_join_in_chinese if has_cjk(question) else _join_in_english)(question)
-    parts = [" ".join(f"{before}{thing}{after}".split()) for thing in things]
-    return [part.rstrip("." if before or after[1:] else ".?") for part in parts][:MOST_PARTS]
+    return _split_joined(question)[0]
 
 
-def _join_in_english(question: str) -> tuple[str, list[str], str]:
-    """Return the text before the things that a question joins, the things, and the text behind them."""
-    sides = _NAMES.search(question) or _THINGS.search(question)
-    if sides is None or _SUBORDINATE.search(question[: sides.start("two")]):
-        return "", [], ""
-    begin, (one, two) = sides.start(), sides.group("one", "two")
-    if sides["join"] == "with" and not _COMPARISON.search(question[:begin] + one):
-        return "", [], ""
-    listed = _LISTED.search(question[:begin]) if sides["join"] == "and" else None
-    if listed and not _SETTING.match(question[: listed.start()]):
-        begin, one = listed.start(), f"{listed.group()}{one}"
-    # At the beginning of a question a verb may be capitalised, but is no name: "Are", "Explain".
-    asks = is_request(question) and not begin
-    opening = _OPENING.match(one) or (_FIRST_WORD.match(one) if asks else None)
-    before = question[:begin] + (opening.group() if opening else "")
-    one = one[opening.end() :] if opening else one
-    after = question[sides.end() :]
-    things = [*one.split(", "), two]
-    one, others = things[0], things[1:]
-    # "is diabetes diagnosed and treated", "are offers made, checked and signed": what is joined are the participles.
-    whose, _, verb = one.rpartition(" ")
-    is_passive = verb.endswith("ed") or before.lower().endswith(
-        (" is ", " are ", " was ", " were ")
-    )
-    if whose and is_passive and all(other.endswith("ed") for other in others):
-        before, one = f"{before}{whose} ", verb
-    if len(others) > 1:
-        return before, [one, *others], after
-    # "the treatment of diabetes and the diet advice": what has an article is joined with what has one.
-    bare = _ARTICLE.match(two) and not _ARTICLE.match(one)
-    if bare and (wider := _WITH_ARTICLE.search(before)):
-        before, one = before[: wider.start()], wider.group() + one
-    if _COMPARISON.search(question[: sides.start("two")]) and not telling_words(
-        _COMPARISON.sub("", before)
-    ):
-        before = ""
-    return before, [one, two], after
+def sides_of(question: str) -> list[str]:
+    """Return the question asked of either side of a comparison; [] when it compares nothing."""
+    parts, is_comparison = _split_joined(question)
+    return parts if is_comparison else []
 
 
-def _join_in_chinese(question: str) -> tuple[str, list[str], str]:
-    """Return the parts of `_join_in_english` for a Chinese question."""
-    words = words_of(question)
-    plain = list(map(simplify, words))
-    compares = [_COMPARES_CHINESE.fullmatch(word) is not None for word in plain]
+def _split_joined(question: str) -> tuple[list[str], bool]:
+    """Return the question asked of each of the first things that it joins, and whether it compares them.
+
+    Such a thing is a name, or a run of telling words.
+    """
+    is_chinese = has_cjk(question)
+    pieces = words_of(question) if is_chinese else _PIECE.findall(question)
+    plain = [plain_of(piece).strip() for piece in pieces]
+    compares = [word.startswith(_COMPARE) for word in plain]
     tells = [
-        not (compared or is_stop_word(word) or word in _MARKS_CHINESE | _JOINS_CHINESE)
+        not (compared or is_stop_word(word) or word in _MARKS | _JOINS)
         for word, compared in zip(plain, compares, strict=True)
     ]
-    runs = [(tell, list(group)) for tell, group in groupby(range(len(words)), tells.__getitem__)]
-    things = list[list[int]]()
-    for at in range(1, len(runs) - 1):
-        is_join = (
-            not runs[at][0] and len(runs[at][1]) == 1 and plain[runs[at][1][0]] in _JOINS_CHINESE
-        )
-        if is_join:
-            things += [run for _, run in (runs[at - 1], runs[at + 1]) if run not in things]
-        elif things and runs[at][1] is not things[-1]:
-            break
+    if tells and not is_chinese and is_request(question):  # "Explain annual and sick leave"
+        tells[0] = False
+    named = [re.match(r"\s*[A-Z0-9]", piece) is not None for piece in pieces]
+    runs = [list(run) for _, run in groupby(range(len(pieces)), tells.__getitem__)]
+    things = _find_things(runs, plain, named, _JOINS if is_chinese else _JOINS | _BESIDE_JOIN)
     if not things:
-        return "", [], ""
+        return [], False
+    if all(plain[thing[-1]].endswith("ed") for thing in things):
+        things[0] = things[0][-1:]  # "is diabetes diagnosed and treated"
     begin, end = things[0][0], things[-1][-1] + 1
-    is_comparison = any(compares[:begin]) and not any(tells[:begin])
-    before = "" if is_comparison else "".join(words[:begin])
-    return before, ["".join(words[at] for at in run) for run in things], "".join(words[end:])
+    is_bare = any(compares[:begin]) and not any(tells[:begin])
+    before, after = "" if is_bare else "".join(pieces[:begin]), "".join(pieces[end:])
+    texts = ["".join(pieces[at] for at in thing) for thing in things]
+    parts = [" ".join(f"{before}{text}{after}".split()) for text in texts[:MOST_PARTS]]
+    stops = "." if before or after[1:] else ".?"
+    is_of_names = named[begin] and not _COMPARE_NAMES.isdisjoint(plain)
+    return [part.rstrip(stops) for part in parts], any(compares) or is_of_names
+
+
+def _find_things(
+    runs: Sequence[list[int]], plain: Sequence[str], named: Sequence[bool], joiners: Set[str]
+) -> list[list[int]]:
+    """Return the first runs of telling pieces with a word such as "and" between them, and those of the list before.
+
+    Of two runs that meet with a name each the names are joined.
+    """
+    things, is_joined = list[list[int]](), False
+    # "In Berlin, sales and costs": this begins no list.
+    first = plain.index(",") + 1 if plain and plain[0] in _SETTING and "," in plain else 0
+    for before, between, behind in zip(runs, runs[1:], runs[2:], strict=False):
+        words = {plain[at] for at in between}
+        is_join, are_names = not words.isdisjoint(_JOINS), named[before[-1]] and named[behind[0]]
+        # "Which is older, Acme Corp or Beta Ltd?"
+        is_listed = not is_joined and (named[before[-1]] or not named[behind[0]])
+        if words <= joiners and (is_join or is_listed) and before[0] >= first:
+            both = (before[-1:], behind[:1]) if are_names else (before, behind)
+            things += [run for run in both if run not in things]
+            is_joined |= is_join
+        elif things and between[0] != things[-1][0]:
+            if is_joined:
+                break
+            things = []
+    return things if is_joined else []

@@ -59,7 +59,7 @@ _SEVERAL = re.compile(
 _POINTED = re.compile(
     r"\b(?:what|which|who|whom|whose|when|where|why|how)\b|\?\s*$"
     r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b"
-    r"|什么|谁|哪|几|多少|多[久长大高远重快深宽]|何|吗|为啥|是否|是不是|有没有|怎"
+    r"|什么|谁|哪|几|多少|多[久长大高远重快深宽]|何|吗|为啥|是否|是不是|有没有|怎|呢$"
 )
 
 

@@ -38,7 +38,7 @@ def marks_in(question: str) -> frozenset[str]:
 
 
 # Letters first: "1980s" and "20th" name nothing.
-_CODE = re.compile(r"(?<![^\W_])[A-Za-z]+(?:[-.]?[A-Za-z0-9]+)*(?![^\W_])", re.ASCII)
+_CODE = re.compile(r"(?<![^\W_])[A-Za-z]+(?:[-._]?[A-Za-z0-9]+)*(?![^\W_])", re.ASCII)
 _DIGIT = re.compile(r"\d")
 # A name with the number of its model, no date and no quantity. Units follow the number in Chinese.
 _LATIN_MODEL = re.compile(r"\b([A-Z][A-Za-z]+) (\d{1,2})\b(?![.,:/%-]?\d)")

@@ -26,7 +26,7 @@ from sextant.text.word_forms import opposites
 if TYPE_CHECKING:
     from sextant.models.offline.candidates import Sentence
 
-_PREFIX = re.compile(r"[a-z]+")
+_DIGITS = re.compile(r"\d")
 # "Unit 148", "plan B", "Relay 2.5"; a word that ends like a verb ("costs 300") counts something.
 _NUMBERED = re.compile(
     r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}(?:\.\d{1,4})*|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
@@ -108,7 +108,7 @@ def _find_names(question: str) -> Iterator[tuple[str, str]]:
     """Yield patterns of each name in a question, and of the others of its kind."""
     plain = plain_of(question)
     for code in codes_in(question):
-        letters = "".join(_PREFIX.findall(plain_of(code))[:1])
+        letters = re.escape(_DIGITS.split(plain_of(code))[0].rstrip("-_."))
         yield spelling_of(code), rf"(?<![a-z\d-]){letters}[-_.]?\d[a-z\d-]*"
     for found in _NUMBERED.finditer(question):
         kind, mark = found["kind"].lower(), found["mark"].lower()

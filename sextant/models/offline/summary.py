@@ -87,10 +87,11 @@ def read_named_section(
     """
     stated = simplify(split_borrowed(question)[0])
     words, codes = set(content_words(stated)), _read_codes(stated)
+    words_of_codes = set(content_words(" ".join(codes)))
     sections = defaultdict[tuple[str, ...], list[Sentence]](list)
     for one, label in zip(sentences, _read_labels(items, sentences), strict=True):
         title = simplify(section_of(items[one.source]))
-        labels = [title, label] if words == codes or not is_row(one.text) else [title]
+        labels = [title, label] if words == words_of_codes or not is_row(one.text) else [title]
         is_named_by_code = codes and codes in map(_read_codes, labels)
         if is_named_by_code or words == set(content_words(title)):
             path = items[one.source].metadata.get("section_path") or ()
@@ -98,7 +99,7 @@ def read_named_section(
     found = next(iter(sections.values())) if len(sections) == 1 and words else []
     if not found or (len(found) > _QUOTES and not codes):
         return []
-    others = words - codes - set(content_words(section_of(items[found[0].source])))
+    others = words - words_of_codes - set(content_words(section_of(items[found[0].source])))
     found = [one for one in found if others.intersection(content_words(one.text))] or found
     found.sort(key=lambda one: (items[one.source].metadata.get("start", 0), one.start))
     return [one.span for one in found[:_QUOTES]]
@@ -117,6 +118,7 @@ def _read_labels(items: Sequence[RetrievedItem], sentences: Sequence[Sentence]) 
 
 def _read_label(sentence: str) -> str:
     """Return the code that a sentence opens with and does not go on from: "E9: …", "E9 The …", not "E9 has …"."""
+    sentence = sentence.lstrip("*_ ")
     code = next(iter(codes_in(sentence)), "")
     rest = sentence.removeprefix(code).lstrip(" *_")
     is_label = sentence.startswith(code) and (rest[:1] in _AFTER_LABEL or rest[:1].isupper())

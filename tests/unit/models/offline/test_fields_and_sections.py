@@ -56,6 +56,7 @@ LISTED_FAULTS = [
     section(
         "Errors",
         "E15 Water in the base. Close the tap. E24 The hose is bent. Straighten it.\n\nU7: The flame went out. Wait.\n\nU8\nThe tank is empty. Fill it.\n\n"
+        "**HEAT_04** The head is hot. Let it cool.\n\n"
         "U9：电源中断。请更换网线。\n\nU5 has no meaning. It is old.\n\n"
         "| Code | Meaning |\n| --- | --- |\n| F5 | Drain blocked |\n| F6 | Door open |",
     )
@@ -114,6 +115,8 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
         ("What should I do about E24?", LISTED_FAULTS, ["E24 The hose is bent.", "Straighten it."]),
         ("How do I fix U7?", LISTED_FAULTS, ["U7: The flame went out.", "Wait."]),
         ("How do I fix U8?", LISTED_FAULTS, ["U8", "The tank is empty.", "Fill it."]),
+        ("How do I fix HEAT_04?", LISTED_FAULTS, ["**HEAT_04** The head is hot.", "Let it cool."]),
+        ("How do I fix HEAT_05?", LISTED_FAULTS, []),
         ("F6是什么意思？", LISTED_FAULTS, ["F6 | Door open"]),
         ("U9怎么处理？", LISTED_FAULTS, ["U9：电源中断。", "请更换网线。"]),
         (
