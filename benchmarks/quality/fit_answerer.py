@@ -22,7 +22,7 @@ import gzip
 import json
 import zlib
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,12 @@ class FittingExample:
 async def collect(folder: Path, mode: str, names: Sequence[str]) -> list[FittingExample]:
     """Search and rank every question of the sets, and NoMIRACL's."""
     answerer = ExtractiveAnswerer(build_embedder(load_settings()), AnswerWeights.parse(START))
-    found = [one async for one in _collect_judged(answerer, folder / NOMIRACL / JUDGED)]
+    found = list[FittingExample]()
+    for one in read_judged(folder / NOMIRACL / JUDGED):
+        if ranking := await answerer.rank(one.query, one.passages, language=one.language):
+            name, none = f"{NOMIRACL} {one.language}", np.zeros(len(ranking.sentences), dtype=bool)
+            answers = one.is_answerable
+            found.append(FittingExample(name, one.id, ranking, answers, answers, none, none))
     async for name, opened in open_sets(folder, names):
         parallel = _read_parallel(folder / name / QUERIES)
         for question in sample(opened.questions, _MOST_QUESTIONS):
@@ -136,24 +141,6 @@ async def collect(folder: Path, mode: str, names: Sequence[str]) -> list[Fitting
                 answerer, name, question, items, parallel.get(question.id, ())
             )
     return found
-
-
-async def _collect_judged(
-    answerer: ExtractiveAnswerer, path: Path
-) -> AsyncGenerator[FittingExample]:
-    for one in read_judged(path):
-        ranking = await answerer.rank(one.query, one.passages, language=one.language)
-        if ranking:
-            none = np.zeros(len(ranking.sentences), dtype=bool)
-            yield FittingExample(
-                f"{NOMIRACL} {one.language}",
-                one.id,
-                ranking,
-                one.is_answerable,
-                one.is_answerable,
-                none,
-                none,
-            )
 
 
 def _read_parallel(path: Path) -> dict[str, Sequence[str]]:
@@ -232,8 +219,8 @@ def _id(item: RetrievedItem) -> str:
     return item.external_id or item.id
 
 
-def fit(examples: Sequence[FittingExample]) -> AnswerWeights:
-    """Return the weights fitted on some examples."""
+def fit(examples: Sequence[FittingExample]) -> dict[str, Any]:
+    """Return the weights fitted on some examples, as `AnswerWeights.parse` reads them."""
     sentence = _fit_ranking(
         [
             one
@@ -242,29 +229,30 @@ def fit(examples: Sequence[FittingExample]) -> AnswerWeights:
         ]
     )
     scored = [one for one in examples if one.answers is not None]
-    measures = np.asarray([_measure(one, sentence) for one in scored])
+    measures = np.asarray([list(_measure(one, sentence).values()) for one in scored])
     right = np.asarray([float(bool(one.answers)) for one in scored])
     share = _weigh([(one.set, bool(one.answers)) for one in scored])
-    by_words = [name not in OF_SIMILARITY for name in ANSWER_FEATURES]
+    by_words = np.asarray([name not in OF_SIMILARITY for name in ANSWER_FEATURES])
     answer, intercept = _fit_logistic(measures, right, share)
     blind, blind_intercept = _fit_logistic(measures * by_words, right, share)
-    return AnswerWeights.parse(
-        {
-            **START,
-            "sentence": dict(zip(SENTENCE_FEATURES, sentence, strict=True)),
-            "answer": dict(zip(ANSWER_FEATURES, answer, strict=True)),
-            "intercept": intercept,
-            "answer_by_words": dict(zip(ANSWER_FEATURES, blind * by_words, strict=True)),
-            "intercept_by_words": blind_intercept,
-        }
-    )
+    return {
+        **START,
+        "sentence": _name_weights(SENTENCE_FEATURES, sentence),
+        "answer": _name_weights(ANSWER_FEATURES, answer),
+        "intercept": round(intercept, 4),
+        "answer_by_words": _name_weights(ANSWER_FEATURES, blind * by_words),
+        "intercept_by_words": round(blind_intercept, 4),
+    }
 
 
-def _measure(one: FittingExample, sentence: Numbers) -> list[float]:
-    ranking = one.ranking
-    scores = ranking.features @ sentence
-    measures = ranking.evidence.measure_answer(ranking.sentences, ranking.features, scores)
-    return [measures[name] for name in ANSWER_FEATURES]
+def _name_weights(names: Sequence[str], weights: Numbers) -> dict[str, float]:
+    return dict(zip(names, weights.round(4).tolist(), strict=True))
+
+
+def _measure(one: FittingExample, sentence: Numbers) -> dict[str, float]:
+    """Return the features of the best sentence as an answer, by some weights of sentences."""
+    ranking, scores = one.ranking, one.ranking.features @ sentence
+    return ranking.evidence.measure_answer(ranking.sentences, ranking.features, scores)
 
 
 def _weigh(groups: Sequence[tuple[str, bool]]) -> Numbers:
@@ -336,7 +324,8 @@ def judge(examples: Sequence[FittingExample], fold_of: Callable[[FittingExample]
     """
     outcomes = dict[str, dict[str, list[float]]]()
     for part in sorted({str(fold_of(one)) for one in examples}):
-        weights = fit([one for one in examples if str(fold_of(one)) != part])
+        others = [one for one in examples if str(fold_of(one)) != part]
+        weights = AnswerWeights.parse(fit(others))
         for one in examples:
             if str(fold_of(one)) == part and not one.set.endswith((FEW, CUT)):
                 _judge_one(one, weights, outcomes.setdefault(one.set, {}))
@@ -351,40 +340,14 @@ def judge(examples: Sequence[FittingExample], fold_of: Callable[[FittingExample]
 def _judge_one(
     one: FittingExample, weights: AnswerWeights, measures: dict[str, list[float]]
 ) -> None:
-    scores = weights.score(one.ranking.features)
-    evidence, sentences = one.ranking.evidence, one.ranking.sentences
-    values = evidence.measure_answer(sentences, one.ranking.features, scores)
-    answered = weights.estimate(values) >= weights.bar
+    answered = weights.estimate(_measure(one, weights.sentence)) >= weights.bar
     if one.is_asked:
         measures.setdefault("answered", []).append(answered)
         if answered and not one.set.startswith(NOMIRACL):
-            right = one.in_gold[int(scores.argmax())]
+            right = one.in_gold[int(weights.score(one.ranking.features).argmax())]
             measures.setdefault("first in gold", []).append(float(right))
     else:
         measures.setdefault("declined", []).append(not answered)
-
-
-def write_weights(weights: AnswerWeights, path: Path) -> None:
-    """Write the weights as JSON, to four places."""
-    plain = {
-        "sentence": dict(zip(SENTENCE_FEATURES, weights.sentence.round(4).tolist(), strict=True)),
-        "answer": dict(zip(ANSWER_FEATURES, weights.answer.round(4).tolist(), strict=True)),
-        "intercept": round(weights.intercept, 4),
-        "answer_by_words": dict(
-            zip(ANSWER_FEATURES, weights.answer_by_words.round(4).tolist(), strict=True)
-        ),
-        "intercept_by_words": round(weights.intercept_by_words, 4),
-        "bar": weights.bar,
-        "same_passage": weights.same_passage,
-        "other_passage": weights.other_passage,
-        "cosines": weights.cosines,
-    }
-    path.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
-
-
-async def main(folder: Path, mode: str, names: Sequence[str], path: Path | None) -> None:
-    """Fit, print the tables and, where a path is given, write the weights."""
-    report(await collect(folder, mode, names), path)
 
 
 def report(examples: Sequence[FittingExample], path: Path | None) -> None:
@@ -394,7 +357,7 @@ def report(examples: Sequence[FittingExample], path: Path | None) -> None:
     print("\nEach set by weights of the others:")
     judge(examples, lambda one: one.set.split(" ")[0])
     if path:
-        write_weights(fit(examples), path)
+        path.write_text(json.dumps(fit(examples), indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -402,4 +365,4 @@ if __name__ == "__main__":
     parser.add_argument("mode", help="of the search")
     parser.add_argument("--write", type=Path, help="where the weights of all questions go")
     given = names_of_sets(parser)
-    asyncio.run(main(given.folder, given.mode, given.names, given.write))
+    report(asyncio.run(collect(given.folder, given.mode, given.names)), given.write)
