@@ -183,7 +183,6 @@ def find_namesakes(question: str, passages: Sequence[RetrievedItem]) -> set[int]
 
 
 # What is so, and what is not, each answers whether something is so; but not which things are, or who does.
-_EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否")
 _ASKS_WHICH = re.compile(
     r"\b(?:which|what|who|whom|whose|where|when)\b|[哪谁]|什么|何[时人物]", re.IGNORECASE
 )
@@ -202,7 +201,7 @@ def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
     text = simplify(split_borrowed(question)[0])
     is_denied = negates(text)
     asks = _ASKS_WHICH if is_denied else _ASKS_WHO
-    if _EITHER.search(text) or not asks.search(text):
+    if not asks.search(text):
         return set()
     paraphrases = Paraphrases(question)
     wanted = paraphrases.read_terms(find_denied(text)[1] or text) & paraphrases.terms

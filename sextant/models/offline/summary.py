@@ -46,8 +46,6 @@ _ENOUGH = 0.6  # of the words of a question that a name must have
 _QUOTES = 6
 _AFTER_LABEL = ":：–—-|"
 _CHARACTERS, _WORDS = 10, 4  # of a sentence that says something
-# "Date: 12 March", 主持：…: fields that head a letter or minutes.
-_FIELD = re.compile(r"[^\s:：]{1,20}(?: [^\s:：]{1,12})?[:：](?!//)")
 
 
 def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span]:
@@ -188,4 +186,4 @@ def _read_telling(text: str) -> list[tuple[int, int]]:
         and (len(line) >= _CHARACTERS if has_cjk(line) else len(line.split()) >= _WORDS)
     ]
     ended = [span for span in spans if is_ended(text[slice(*span)])]
-    return ended or [span for span in spans if not _FIELD.match(text, *span)]
+    return ended or spans

@@ -15,8 +15,6 @@ _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
-# "16.x" is any version 16.
-_ENDING_OF_NAME = re.compile(r"['’]s$|(?<=\d)\.x$")
 # Where a link leads, as parsing writes it behind the link's text.
 _TARGET = re.compile(r" ?\((?:https?://|mailto:)[^\s()]*\)")
 # "Which year?", "what is he called?": the answer need not repeat these.
@@ -33,8 +31,6 @@ _LIGHT_VERBS = """
 allow appear bring come do encounter find get give go happen happens happened keep kept last make need permit put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
-# 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
-_PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$|\A\W*(?:Q|Question|问题?)\d{0,3}[:：]")
 
 
@@ -47,7 +43,7 @@ def terms(text: str) -> list[str]:
             telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
             found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
-            found.append(stem(_ENDING_OF_NAME.sub("", token)))
+            found.append(stem(token.removesuffix("'s").removesuffix("’s")))
     return found
 
 
@@ -115,7 +111,7 @@ def split_borrowed(question: str) -> tuple[str, str]:
     stated, borrowed, rest = question.rpartition(" (")
     if not (borrowed and rest.endswith(")")):
         return question, ""
-    return _PARTICLES.sub("", stated), rest[:-1]
+    return stated, rest[:-1]
 
 
 def is_question(sentence: str) -> bool:

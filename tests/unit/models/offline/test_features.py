@@ -130,11 +130,8 @@ def test_which_article_it_is_asks_for_the_number_of_one() -> None:
     assert said["answer_type"] == 1.0
 
 
-def test_where_a_link_leads_says_nothing_and_any_version_of_a_line_is_named_by_its_number() -> None:
-    linked, told = measure(
-        "When does Heron 16 end?",
-        "The plan (https://example.org/heron/16/end).",
-        "Heron 16.x ends in May.",
+def test_where_a_link_leads_says_nothing() -> None:
+    linked, _ = measure(
+        "When does Heron 16 end?", "The plan (https://example.org/heron/16/end).", "In May."
     )
     assert linked["overlap"] == 0
-    assert told["overlap"] == pytest.approx(1.0)

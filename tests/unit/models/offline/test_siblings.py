@@ -135,9 +135,15 @@ async def test_what_is_counted_in_a_unit_is_no_name() -> None:
     assert await answers("45天内退货可以退款吗？", item("30天内退货全额退款。运费由买方承担。"))
 
 
-async def test_a_bound_holds_for_those_within_it() -> None:
-    passage = item("Staff from grade 5 and above fly business class.")
-    assert await answers("Which class do staff of grade 6 fly?", passage)
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which class do staff of grade 6 fly?", "Staff in grade 5 and above fly business class."),
+        ("6级员工坐什么舱？", "5级及以上员工坐商务舱。"),
+    ],
+)
+async def test_a_bound_holds_for_those_within_it(question: str, text: str) -> None:
+    assert await answers(question, item(text))
 
 
 def test_who_compares_may_be_answered_by_the_other_one() -> None:
