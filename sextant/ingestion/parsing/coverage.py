@@ -319,21 +319,16 @@ def _html_text(text: str) -> str:
     return tree.body.text(separator=" ") if tree.body else ""
 
 
-def _parts(content: bytes, *patterns: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the parts of a package whose names match."""
+def _xml_parts(content: bytes, *patterns: str) -> Iterator[tuple[str, Any]]:
+    """Yield the root elements of the parts of a package whose names match."""
     with zipfile.ZipFile(BytesIO(content)) as package:
         for entry in package.namelist():
             name = posixpath.normpath(entry.replace("\\", "/").lstrip("/"))
             if any(fnmatchcase(name, pattern) for pattern in patterns):
                 with suppress(*DAMAGED):
-                    yield name, package.read(entry)
-
-
-def _xml_parts(content: bytes, *patterns: str) -> Iterator[tuple[str, Any]]:
-    """Yield the root elements of such parts."""
-    for name, part in _parts(content, *patterns):
-        if (root := _read_part(part)) is not None:
-            yield name, root
+                    root = _read_part(package.read(entry))
+                    if root is not None:
+                        yield name, root
 
 
 def _read_part(part: bytes) -> Any:  # noqa: ANN401 - of lxml, which ships no types
