@@ -31,6 +31,8 @@ _LIGHT_VERBS = """
 allow appear bring come do encounter find get give go happen happens happened keep kept last make need permit put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
+# 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
+_PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$|\A\W*(?:Q|Question|问题?)\d{0,3}[:：]")
 
 
@@ -111,7 +113,7 @@ def split_borrowed(question: str) -> tuple[str, str]:
     stated, borrowed, rest = question.rpartition(" (")
     if not (borrowed and rest.endswith(")")):
         return question, ""
-    return stated, rest[:-1]
+    return _PARTICLES.sub("", stated), rest[:-1]
 
 
 def is_question(sentence: str) -> bool:

@@ -52,6 +52,16 @@ async def test_simplified_and_traditional_characters_answer_each_other(question:
     assert [quote.sentence for quote in found.quotations] == [opened]
 
 
+async def test_the_caption_of_a_table_is_answered_by_its_rows() -> None:
+    rows = ["境内一类 | 北京、上海 | 650 元", "境内二类 | 省会城市 | 480 元"]
+    head = "| 类别 | 城市 | 限额 |\n| --- | --- | --- |\n"
+    table = f"表 1 住宿费限额（每人每晚）\n\n{head}| {rows[0]} |\n| {rows[1]} |\n"
+    found = await ExtractiveAnswerer().extract(
+        "住宿费限额是多少？", [item(table), item(GUIDELINE)], language="zh"
+    )
+    assert [quote.sentence for quote in found.quotations][1:] == rows
+
+
 async def test_an_english_question_is_answered_in_english() -> None:
     found = await ExtractiveAnswerer().extract(
         "When is payment due?", [item(CONTRACT)], language="en"

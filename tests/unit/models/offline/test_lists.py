@@ -1,4 +1,4 @@
-"""A line that introduces a list or code is told with it."""
+"""A line that introduces a list, code or a small table is told with it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.unit.models.offline.passages import item
 MODES = "The search has three modes:"
 LIST = f"{MODES}\n\n- local asks entities\n- global asks reports\n- mix asks both"
 CODE = "To begin, type:\n\n```bash\nmake setup\nmake demo\n```\n\nThe rest is in the handbook."
+TABLE = "表 1 住宿费限额\n\n| 城市 | 限额 |\n| --- | --- |\n| 北京 | 650 元 |\n| 苏州 | 480 元 |\n"
 
 
 def complete(text: str, said: str, *others: str, question: str = "") -> list[str]:
@@ -34,6 +35,11 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
             ["Rooms are booked\n  by noon.", "Keys are returned."],
         ),
         ("Rules:\n- Rooms\n  1. big ones\n- Keys", "Rules:", ["Rooms\n  1. big ones", "Keys"]),
+        (
+            "Steps:\n1. Get it.\n```\nmake\n```\n2. Wait.\nIt takes long.\n3. Leave.\nMore follows.",
+            "Steps:",
+            ["Get it.\n```\nmake\n```", "Wait.\nIt takes long.", "Leave."],
+        ),
     ],
     ids=[
         "bullets",
@@ -41,10 +47,15 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
         "Chinese numbers",
         "lines that go on",
         "inner list",
+        "numbers over lines and code",
     ],
 )
 def test_what_a_colon_introduces_is_told_with_it(text: str, said: str, told: list[str]) -> None:
     assert complete(text, said) == [said, *told]
+
+
+def test_the_rows_of_a_small_table_are_told_behind_its_caption() -> None:
+    assert complete(TABLE, "表 1 住宿费限额")[1:] == ["北京 | 650 元", "苏州 | 480 元"]
 
 
 def test_an_item_that_is_quoted_too_is_told_once() -> None:
