@@ -289,7 +289,7 @@ def _split_joined(question: str) -> tuple[list[str], bool]:
     is_chinese = has_cjk(question)
     pieces = words_of(question) if is_chinese else _PIECE.findall(question)
     plain = [plain_of(piece).strip() for piece in pieces]
-    compares = [word.startswith(_COMPARE) for word in plain]
+    compares = [word == "更" or word.startswith(_COMPARE) for word in plain]
     tells = [
         not (compared or is_stop_word(word) or word in _MARKS | _JOINS)
         for word, compared in zip(plain, compares, strict=True)

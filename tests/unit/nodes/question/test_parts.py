@@ -48,6 +48,7 @@ def parts_of(question: str) -> list[str]:
                 "Are both Pizza Inn based in Massachusetts?",
             ],
         ),
+        ("Heron 3 和 Heron 5 哪个更快？", ["Heron 3 哪个更快？", "Heron 5 哪个更快？"]),
         ("付款节点有哪些，违约金是多少？", ["付款节点有哪些", "违约金是多少？ (付款, 节点)"]),
         (
             "What are the signs of gout, and how is it treated?",
