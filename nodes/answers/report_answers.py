@@ -39,7 +39,7 @@ from sextant.nodes.answers.quotations import AnswerEvent
 from sextant.nodes.budget import calls_to_read, usage_of_failure
 from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, format_marker
-from sextant.nodes.citing.markers import MARKER, read, strip_markers
+from sextant.nodes.citing.markers import MARKER, strip_markers
 from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.nodes.judgements import failure_reason
@@ -69,7 +69,7 @@ class Point(ModelReply):
         if isinstance(value, str):
             return {
                 "text": strip_markers(value),
-                "passages": [read(one).names for one in MARKER.finditer(value)],
+                "passages": [one["names"] for one in MARKER.finditer(value)],
             }
         return value if isinstance(value, dict) else {}
 

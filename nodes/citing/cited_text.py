@@ -137,37 +137,35 @@ class CitedText:
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
         """Emit the buffer, except white space and what may belong to a marker."""
         while self._buffer:
-            marker = markers.MARKER.search(self._buffer)
-            begun = None if final else markers.find_marker_start(self._buffer)
-            at = min(len(self._buffer), begun if begun is not None else len(self._buffer))
-            at = min(at, marker.start() if marker else at)
+            marker = markers.MARKER.search(self._buffer, partial=not final)
+            at = marker.start() if marker else len(self._buffer)
             ahead = self._buffer[:at]
             body = ahead.rstrip() if not self._in_row(ahead) else ahead.rstrip(" \t|\n")
             self._left = "" if body else self._left
             yield from self._write(body)
             own, rest = ahead[len(body) :], self._buffer[at:]
-            if not rest or (begun is not None and begun <= at):
+            if marker is None or marker.partial:
                 self._buffer = own + rest
                 return
-            marker = markers.MARKER.match(rest)
             gap, self._left = own or self._left, ""
-            if marker is None or self._is_no_marker(marker, gap):
+            behind = rest[len(marker[0]) :]
+            if self._is_no_marker(marker, gap):
                 yield from self._write(gap + rest[0])
                 self._buffer = rest[1:]
-            elif self._leads(gap):
-                if not (final or _is_whole(rest)):
-                    self._buffer, self._left = own + rest, ""
-                    return
-                self._buffer = rest[marker.end() :]
-                if _LINE_END.match(rest, marker.end()):  # it stands alone on its line
-                    yield from self._mark(marker, gap)
-                elif marker["bracket"] and not (self._sentence.text + gap).strip():
-                    self._buffer = _move_behind(marker[0], self._buffer)
-                else:
-                    yield from self._lead(marker, gap, rest)
+            elif not self._leads(gap):
+                self._buffer = behind
+                yield from self._mark(marker["names"], gap)
+            elif not (final or _is_whole(rest)):
+                self._buffer, self._left = own + rest, ""
+                return
             else:
-                yield from self._mark(marker, gap)
-                self._buffer = rest[marker.end() :]
+                self._buffer = behind
+                if _LINE_END.match(behind):  # it stands alone on its line
+                    yield from self._mark(marker["names"], gap)
+                elif not (self._sentence.text + gap).strip():
+                    self._buffer = _move_behind(marker[0], behind)
+                else:
+                    yield from self._lead(marker["names"], gap, behind)
 
     def _in_row(self, ahead: str) -> bool:
         """Return whether a row of a table is written, whose last bar comes behind its marker."""
@@ -175,45 +173,43 @@ class CitedText:
         return line.lstrip().startswith("|") and not self._fenced
 
     def _is_no_marker(self, found: regex.Match[str], gap: str) -> bool:
-        """Return whether it is an index in code, a label that a passage has, or a mention of no passage that there is."""
-        named = markers.read(found)
-        if markers.is_label(named.names):
+        """Return whether it is an index in code, or a label that a passage has."""
+        if markers.is_label(found["names"]):
             return not self._labels and any(found[0] in item.text for item in self._passages)
-        if named.word and not any(
-            0 <= index < len(self._passages)
-            for index, _ in markers.find_targets(named.names, self._labels)
-        ):
-            return True
         in_code = self._fenced or self._line.count("`") % 2 == 1
         return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
 
     def _leads(self, gap: str) -> bool:
-        """Return whether a marker stands ahead of its statement: "According to passage 1, …"."""
+        """Return whether a marker stands ahead of its statement: "According to passage [1], …"."""
         said = self._sentence.text + gap
         return (
             not self._sentence.marks
+            and "\n" not in gap
             and markers.leads(said)
             and (bool(said.strip()) or not self.finished)
         )
 
-    def _lead(self, found: regex.Match[str], gap: str, rest: str) -> Iterator[Token | Cited]:
+    def _lead(self, names: str, gap: str, behind: str) -> Iterator[Token | Cited]:
         """Emit a marker ahead of its sentence, for a passage that supports it."""
-        named = markers.read(found)
-        sentence = markers.statement_text(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
-        cited = [index for index, _ in markers.find_targets(named.names, self._labels)]
-        quotes = self._judge.find_quotes(sentence, cited)
-        yield from self._write(gap, ends_line="\n" in gap)
-        yield from self._write(named.word)
+        statement = markers.statement_text(behind[: sentence_end(behind)].lstrip(" ,，:："))
+        cited = [index for index, _ in markers.find_targets(names, self._labels)]
+        quotes = self._judge.find_quotes(statement, cited)
         index = next((one for one in cited if one in quotes), next(iter(quotes), None))
         if index is None:
             emit(CitationsDropped("unsupported", 1))
+        yield from self._place([] if index is None else [(index, quotes[index])], gap)
+
+    def _place(self, quotes: Sequence[tuple[int, SupportedQuote]], gap: str) -> Iterator[Token]:
+        """Emit the markers of passages, and note them in the sentence; where there are none, keep the gap."""
+        if not quotes:
+            self._left = gap
             return
-        self._left = ""
-        space = " " if named.word.isascii() and named.word else ""
-        self._sentence.text += space
-        self._sentence.marks.append((len(self._sentence.text), index, quotes[index]))
-        self._emitted = len(self._sentence.text)
-        yield self.given.token(space + self.given.shown(index, quotes[index].place))
+        end, sentence = self._emitted, self._sentence
+        sentence.text = sentence.text[:end] + gap + sentence.text[end:]
+        self._emitted += len(gap)
+        sentence.marks += [(self._emitted, index, quote) for index, quote in quotes]
+        shown = (self.given.shown(index, quote.place) for index, quote in quotes)
+        yield self.given.token(gap + "".join(shown))
 
     def _write(self, text: str, *, ends_line: bool = False) -> Iterator[Token | Cited]:
         if not self._begun:
@@ -243,7 +239,7 @@ class CitedText:
             self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
             yield self.given.token(text)
 
-    def _mark(self, found: regex.Match[str], gap: str) -> Iterator[Token | Cited]:
+    def _mark(self, names: str, gap: str) -> Iterator[Token | Cited]:
         """Emit those markers whose passage has the words since the last marker."""
         if "\n" in gap:
             yield from self._write(gap, ends_line=True)
@@ -252,29 +248,23 @@ class CitedText:
         if terms_of(since) or numbers_in(since):
             self._clause = since
         self._claimed = len(self._sentence.text)
-        sentence, end, shown = self._sentence, self._emitted, []
         bars, gap = (gap.rstrip(), " ") if "|" in gap else ("", gap)  # the end of a row of a table
-        gap = "" if sentence.text[end:] else gap  # a stop that waits: both markers stand before it
-        named = markers.read(found)
-        gap += f"{named.word} " if named.word else ""
+        # A stop that waits: both markers stand before it.
+        gap = "" if self._sentence.text[self._emitted :] else gap
         # The first line of a table names columns, and states nothing.
         is_head = self._line.lstrip().startswith("|") and not self._was_row
-        targets = [] if is_head else markers.find_targets(named.names, self._labels)
-        for index, place in targets:
-            if quote := self._judge.quote(index, place, sentence.text, self._clause):
-                sentence.marks.append((end + len(gap), index, quote))
-                shown.append(self.given.shown(index, quote.place))
-            else:
-                emit(CitationsDropped("unsupported", 1))
-        if shown:
-            sentence.text = sentence.text[:end] + gap + sentence.text[end:]
-            self._emitted += len(gap)
-            yield self.given.token(gap + "".join(shown))
-        elif named.word:
-            yield from self._write(gap.rstrip())
-        else:
-            self._left = "" if bars else gap
-        yield from self._write(bars)
+        targets = [] if is_head else markers.find_targets(names, self._labels)
+        found = [
+            (index, self._judge.quote(index, place, self._sentence.text, self._clause))
+            for index, place in targets
+        ]
+        quotes = [(index, quote) for index, quote in found if quote]
+        if len(quotes) < len(found):
+            emit(CitationsDropped("unsupported", len(found) - len(quotes)))
+        yield from self._place(quotes, gap)
+        if bars:
+            self._left = ""
+            yield from self._write(bars)
 
     def _close(self, sentence: DraftSentence) -> Iterator[Token | Cited]:
         """Emit the rest of a finished sentence, further markers or a note, and its citations."""

@@ -79,12 +79,12 @@ def test_markers_that_name_several_passages_or_stand_in_other_brackets_are_under
     ("written", "shown"),
     [
         ("According to passage [2], each value has one owner.", "According to passage [1], each value has one owner."),
-        ("According to passage 1, each value has one owner.", "According to passage [1], each value has one owner."),
-        ("Each value has one owner, as stated in passage 2.", "Each value has one owner, as stated in passage [1]."),
-        ("根据段落1，典型症状为多饮、多尿。", "根据段落[1]，典型症状为多饮、多尿。"),
+        ("According to passage [1], each value has one owner.", "According to passage [1], each value has one owner."),
+        ("Each value has one owner, as stated in passage [2].", "Each value has one owner, as stated in passage [1]."),
+        ("根据段落[1]，典型症状为多饮、多尿。", "根据段落[1]，典型症状为多饮、多尿。"),
     ],
 )  # fmt: skip
-def test_a_mention_of_a_passage_is_a_marker_of_the_one_that_says_it(
+def test_a_marker_ahead_of_its_statement_is_of_the_passage_that_says_it(
     written: str, shown: str
 ) -> None:
     for pieces in ([written], list(written)):
