@@ -12,8 +12,8 @@ from sextant.nodes.citing.terms import Text, terms_of
 from sextant.text.analysis import SEARCH
 from sextant.text.characters import plain_of, simplify
 from sextant.text.statements import (
-    complete_clauses,
     count_denials,
+    cut_clauses,
     find_denied,
     negates,
     split_cases,
@@ -103,7 +103,7 @@ def is_opposed(statement: str, quote: str, question: str = "") -> bool:
     What the question asks belongs to each clause of the statement. Denials without a word of denial ("ceased", 拒绝) are
     not found.
     """
-    said, quoted = complete_clauses(statement), complete_clauses(quote)
+    said, quoted = cut_clauses(statement), cut_clauses(quote)
     if not any(map(negates, [*said, *quoted])):
         return False
     asked, others = "" if negates(question) else question, list(map(_Clause, quoted))
@@ -114,7 +114,7 @@ class _Clause:
     """A clause with its terms, and those of each case that it denies."""
 
     def __init__(self, clause: str, asked: str = "") -> None:
-        denied = find_denied(clause)[1]
+        denied = find_denied(clause)
         self.terms, self.text = terms_of(clause), Text(f"{clause} {asked}")
         self.denials, self.permits = count_denials(clause)
         self.is_denied = self.denials > 0

@@ -54,11 +54,7 @@ _FINITE = re.compile(
     re.IGNORECASE,
 )
 # "Not in the hall" denies the statement of the clause before it.
-_ELLIPTIC = re.compile(
-    r"\s*(?:(?:and|but|though)\s+)?(?:not|never)\s+(?P<word>[a-z]+)", re.IGNORECASE
-)
-_PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
-_DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
+_ELLIPTIC = re.compile(r"\s*(?:(?:and|but|though)\s+)?(?:not|never)\s", re.IGNORECASE)
 _UP_TO_FOUR_WORDS = (
     r"(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
     r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}"
@@ -81,17 +77,10 @@ def _find_denials(text: str) -> list[re.Match[str]]:
     return sorted(found, key=lambda one: one.start())
 
 
-# Verbs that belong to a word of denial: 不得, 不能, "may not be".
-_BESIDE = re.compile(r"^(?:得|能够?|可以?|许|准|允许|应该?|要|会|被|\s*be\b)")
-
-
-def find_denied(text: str) -> tuple[str, str]:
-    """Return the text before the first word of denial, and the text that it denies; ("", "") without one."""
+def find_denied(text: str) -> str:
+    """Return the text that the first word of denial denies; "" without one."""
     found = next(iter(_find_denials(text)), None)
-    if found is None:
-        return "", ""
-    behind = _BESIDE.sub("", text[found.end() :])
-    return text[: found.start()], next(iter(_CLAUSE.split(behind)))
+    return next(iter(_CLAUSE.split(text[found.end() :]))) if found else ""
 
 
 _PERMITS = re.compile(r"可以|能|允许|准许|\b(?:may|can)\b", re.IGNORECASE)
@@ -100,8 +89,7 @@ _PERMITS = re.compile(r"可以|能|允许|准许|\b(?:may|can)\b", re.IGNORECASE
 def count_denials(text: str) -> tuple[int, bool]:
     """Return the number of words of denial, and whether something is permitted behind the last: 未经批准可以进入."""
     found = _find_denials(text)
-    behind = _BESIDE.sub("", text[found[-1].end() :]) if found else text
-    return len(found), _PERMITS.search(behind) is not None
+    return len(found), _PERMITS.search(text, found[-1].end() if found else 0) is not None
 
 
 _MOST_CASES = 8  # of a clause
@@ -126,20 +114,20 @@ def split_joined(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def complete_clauses(text: str) -> list[str]:
-    """Return the clauses of a sentence, those that only deny part of another one completed by it.
+def cut_clauses(text: str) -> list[str]:
+    """Return the clauses of a sentence, those that only deny part of another one behind that one.
 
-    "Smoking is allowed on deck, not in the hall" has "smoking is allowed not in the hall", and "all ropes except static
-    ones" has "all ropes without static ones". What is denied with an exception is said of that: "eating is forbidden
-    except in the hall" has "eating is in the hall".
+    "Smoking is allowed on deck, not in the hall" has "smoking is allowed on deck not in the hall". What is excepted from
+    a clause says the opposite: "all ropes except static ones" has "all ropes without static ones", and "eating is
+    forbidden except in the hall" has "eating is in the hall".
     """
     found, excepted, whole = list[str](), list[str](), ""
     for part in filter(str.strip, _CLAUSE.split(text)):
         excepted += [one["en"] or one["of"] or one["last"] for one in _EXCEPT.finditer(part)]
         for piece in filter(str.strip, split_joined(_EXCEPT.sub(" ", part))):
-            completed = _complete_elliptic(whole, piece)
-            whole = whole if completed != piece else piece
-            found.append(completed)
+            is_elliptic = whole and _ELLIPTIC.match(piece) and not _FINITE.search(piece)
+            whole = whole if is_elliptic else piece
+            found.append(f"{whole} {piece}" if is_elliptic else piece)
         if found:
             turned = _turn(found[-1]) if excepted else ""
             found += [f"{turned} {one}" for one in excepted[:_MOST_CASES]]
@@ -151,16 +139,6 @@ def _turn(clause: str) -> str:
     """Deny a clause, or affirm a denied one, of the words that will follow."""
     turned = _CHINESE.sub(" ", _ENGLISH.sub(" ", clause))
     return turned if turned != clause else f"{clause} without"
-
-
-def _complete_elliptic(before: str, part: str) -> str:
-    elliptic = _ELLIPTIC.match(part)
-    for kind in (_PREPOSITION, _DETERMINER) if elliptic else ():
-        if elliptic and re.fullmatch(kind, elliptic["word"], re.IGNORECASE):
-            *_, last = [None, *re.finditer(rf"\b{kind}\b", before, re.IGNORECASE)]
-            if last:
-                return f"{before[: last.start()]}{part}"
-    return part
 
 
 _ASKS_FOR_DEFINITION = re.compile(

@@ -19,7 +19,7 @@ from sextant.text.analysis import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.characters import find_whole, normalise, plain_of, simplify
 from sextant.text.segmenter import cut_known_words
 from sextant.text.sentences import is_ended, sentence_spans
-from sextant.text.statements import SURNAMES, complete_clauses, find_denied, negates
+from sextant.text.statements import SURNAMES, cut_clauses, find_denied, negates
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.word_forms import opposites
 
@@ -204,7 +204,7 @@ def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
     if not asks.search(text):
         return set()
     paraphrases = Paraphrases(question)
-    wanted = paraphrases.read_terms(find_denied(text)[1] or text) & paraphrases.terms
+    wanted = paraphrases.read_terms(find_denied(text) or text) & paraphrases.terms
     said = [_measure_polarity(one.text, paraphrases, wanted, is_denied) for one in sentences]
     near, elsewhere = (_NEAR, _ELSEWHERE) if is_denied else (1.0, 1.0)
 
@@ -228,5 +228,5 @@ def _measure_polarity(
     """Return how many of some terms a sentence's best clause has, and whether it denies as the question does."""
     return max(
         (len(paraphrases.read_terms(clause) & wanted), negates(clause) is is_denied)
-        for clause in complete_clauses(simplify(sentence)) or [sentence]
+        for clause in cut_clauses(simplify(sentence)) or [sentence]
     )
