@@ -168,10 +168,7 @@ def cite_table(
         shown = escape_markers(
             sanitize_output(computed.text[:1].upper() + computed.text[1:], texts, language)
         )
-        yield given.token(f"\n{shown}")
-        marker = given.shown(index)
-        yield given.token(marker)
-        yield given.cite(index, f"{shown}{marker}", computed.quote(item))
+        yield from given.state(index, shown, computed.quote(item), lead="\n")
 
 
 def _compute_table(
@@ -279,7 +276,4 @@ def answer_from_tables(
                 continue
             yield given.token("\n" if begun else f"{FOUND[language]}\n")
             begun = True
-            yield given.token(text)
-            marker = given.shown(index, quote.place)
-            yield given.token(marker)
-            yield given.cite(index, f"{text}{marker}", quote)
+            yield from given.state(index, text, quote)

@@ -267,21 +267,24 @@ def _yield_nearest(
     # A model may end without a mark.
     is_ended = not given.text.strip() or given.text.rstrip()[-1] in _SENTENCE_ENDS
     mark, space = ("。", "") if language == "zh" else (".", " ")
-    gap = f"{'' if is_ended else mark}{space}"
-    yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
-    yield from _cite(given, nearest, item, shown, support=0.0)  # it answers nothing
+    lead = f"{'' if is_ended else mark}{space}{NEAREST[language]}\n"
+    yield from _cite(given, nearest, item, shown, lead=lead, support=0.0)  # it answers nothing
 
 
 def _cite(
-    given: Citations, quotation: Quotation, item: RetrievedItem, shown: str, support: float = 1.0
+    given: Citations,
+    quotation: Quotation,
+    item: RetrievedItem,
+    shown: str,
+    *,
+    lead: str = "\n",
+    support: float = 1.0,
 ) -> Iterator[Token | Cited]:
-    """Yield the marker behind a quotation as it is shown, and the citation of its very words."""
-    marker = given.shown(quotation.source)
-    yield given.token(marker)
+    """Yield a quotation as it is shown, with its marker and the citation of its very words."""
     offset = int(item.metadata.get("start") or 0)
     start, end = offset + quotation.start, offset + quotation.end
     quote = SupportedQuote(quotation.sentence, start, end, support)
-    yield given.cite(quotation.source, f"{shown}{marker}", quote)
+    yield from given.state(quotation.source, shown, quote, lead=lead)
 
 
 def _quotations(
@@ -295,7 +298,6 @@ def _quotations(
         shown = _format_sentence(row_text, items)
         if shown.endswith(FENCE):  # which ends code only where nothing follows it on its line
             shown += "\n"
-        yield given.token(f"\n{shown}")
         yield from _cite(given, quotation, items[quotation.source], shown)
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from sextant import prompts
-from sextant.domain.answers import Cited, Done, Token, Trust, Usage
+from sextant.domain.answers import Done, Trust, Usage
 from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
@@ -136,7 +136,7 @@ async def answer_from_reports(
         at = item.text.find(one.finding)
         finding = describe_row(one.finding, item, at) if at >= 0 else one.finding
         statement = finding if is_of_one else f"{one.title}{_COLON[language]}{finding}"
-        for event in _state_finding(given, statement, one.index, one.quote):
+        for event in given.state(one.index, escape_markers(statement), one.quote, lead="\n- "):
             yield event
     for last in ending(given, model, trust=Trust.QUOTED):
         yield last
@@ -204,15 +204,6 @@ def _count_terms(findings: Sequence[_CitedFinding], question_terms: Collection[s
     """Return how many of the question's terms the findings have together."""
     found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
     return sum(any(text.has(term) == 1 for text in found) for term in question_terms)
-
-
-def _state_finding(
-    given: Citations, finding: str, index: int, quote: SupportedQuote
-) -> Iterator[Token | Cited]:
-    marker, shown = given.shown(index), escape_markers(finding)
-    yield given.token(f"\n- {shown}")
-    yield given.token(marker)
-    yield given.cite(index, f"{shown}{marker}", quote)
 
 
 @dataclass(frozen=True, slots=True)

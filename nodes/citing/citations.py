@@ -197,6 +197,15 @@ class Citations:
         number, label = self.marker(index), label_of(self._passages[index])
         return format_label(label, place) if label else format_marker(number)
 
+    def state(
+        self, index: int, text: str, quote: SupportedQuote, *, lead: str = ""
+    ) -> Iterator[Token | Cited]:
+        """Give out what `passages[index]` says behind a lead, with its marker and citation."""
+        yield self.token(f"{lead}{text}")
+        marker = self.shown(index, quote.place)
+        yield self.token(marker)
+        yield self.cite(index, f"{text}{marker}", quote)
+
     def cite(self, index: int, sentence: str, quote: SupportedQuote) -> Cited:
         """Give out the citation of a finished sentence by `passages[index]`."""
         attached = label_of(self._passages[index])

@@ -8,7 +8,6 @@ citations follow it. Text that was emitted is never changed, and the answer does
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 import regex
@@ -35,12 +34,7 @@ from sextant.text.sentences import find_undecided, sentence_end
 
 UNVERIFIED = {"en": " (unverified)", "zh": "（未核实）"}
 
-# An index in code: `owner[0]`, `rows()[0]`, `grid[1][2]`.
-_SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
-# Rows of tables and lines of code get no note.
-_NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
-_LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 
 _NOT_SUPPORTED = {Verdict.PARTIAL, Verdict.UNSUPPORTED, Verdict.CONTRADICTED}
 
@@ -160,7 +154,7 @@ class CitedText:
                 return
             else:
                 self._buffer = behind
-                if _LINE_END.match(behind):  # it stands alone on its line
+                if behind.lstrip(" \t")[:1] in {"", "\n"}:  # it stands alone on its line
                     yield from self._mark(marker["names"], gap)
                 elif not (self._sentence.text + gap).strip():
                     self._buffer = _move_behind(marker[0], behind)
@@ -177,7 +171,8 @@ class CitedText:
         if markers.is_label(found["names"]):
             return not self._labels and any(found[0] in item.text for item in self._passages)
         in_code = self._fenced or self._line.count("`") % 2 == 1
-        return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
+        ahead = self._line[-1:]  # of an index: `owner[0]`, `rows()[0]`, `grid[1][2]`
+        return in_code and not gap and (ahead.isalnum() or ahead in set("_)]"))
 
     def _leads(self, gap: str) -> bool:
         """Return whether a marker stands ahead of its statement: "According to passage [1], …"."""
@@ -287,7 +282,8 @@ class CitedText:
             yield self._add(sentence, at, index, quote)
             at = sentence.marks[-1][0]
         yield from self._emit(text[place:seen])
-        if verdict in _NOT_SUPPORTED and not (self._fenced or _NO_NOTE.match(text)):
+        is_of_block = self._fenced or text.lstrip().startswith(("|", "`"))  # a table or code
+        if verdict in _NOT_SUPPORTED and not is_of_block:
             yield self.given.token(UNVERIFIED.get(self.language, UNVERIFIED["en"]))
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])

@@ -16,9 +16,9 @@ from sextant.nodes.citing.evidence_part import (
     INHERITED,
     NEAR,
     OWN,
-    ROW,
     EvidencePart,
     cut_rows,
+    is_row,
 )
 from sextant.nodes.citing.support import COMPUTED, ITEM, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
@@ -71,7 +71,7 @@ def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidenceP
 
 def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     above = Text(headings(item))
-    spans = [span for span in sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
+    spans = [span for span in sentence_spans(item.text) if not is_row(item.text[slice(*span)])]
     pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
     lead = ""
     for at, span in enumerate(spans):

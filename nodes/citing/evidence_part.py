@@ -132,26 +132,28 @@ def _is_in_range(low: TextValue | None, high: TextValue | None, asked: TextValue
     )
 
 
-ROW = re.compile(r"\s*\|")
-_RULE_ROW = re.compile(r"[\s|:-]+")
+_OF_RULE = frozenset("|:- \t")
 _SHORT_CELL = 40
 _YEARS = (1900, 2100)
 # 收入（亿元）, Price (EUR)
 _UNIT_OF_HEAD = re.compile(r"[(（]([^()（）]{1,20})[)）]\s*\Z")
 
 
+def is_row(line: str) -> bool:
+    """Return whether a line is a row of a table."""
+    return line.lstrip().startswith("|")
+
+
 def cut_rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     """Yield the cells of the tables in a passage."""
     lines = list(_lines(item.text))
-    rows = [(span, _cells(line)) for span, line in lines if ROW.match(line)]
+    rows = [(span, _cells(line)) for span, line in lines if is_row(line)]
     if not rows:
         return
-    rows = [
-        (span, cells) for span, cells in rows if not all(map(_RULE_ROW.fullmatch, cells or [" "]))
-    ]
+    rows = [(span, cells) for span, cells in rows if not _OF_RULE.issuperset("".join(cells))]
     context = str(item.metadata.get("context") or "")
     head, body = _head(context, rows, item.text)
-    caption = " ".join(line for _, line in _lines(f"{context}\n{item.text}") if not ROW.match(line))
+    caption = " ".join(line for _, line in _lines(f"{context}\n{item.text}") if not is_row(line))
     above, heads = Text(f"{headings(item)} {caption}"), Text(" ".join(head))
     units = [unit_of_heading(name) for name in head]
     of_all = next(filter(None, map(scale_of_heading, [*head[:1], caption])), None)
@@ -275,10 +277,10 @@ def _head(
     context: str, rows: Sequence[tuple[tuple[int, int], list[str]]], text: str
 ) -> tuple[list[str], Sequence[tuple[tuple[int, int], list[str]]]]:
     """Return the names of the columns, and the rows below them."""
-    above = [_cells(line) for _, line in _lines(context) if ROW.match(line)]
+    above = [_cells(line) for _, line in _lines(context) if is_row(line)]
     if above:
         return above[0], rows
-    ruled = any("-" in line and _RULE_ROW.fullmatch(line) for _, line in _lines(text))
+    ruled = any("-" in line and _OF_RULE.issuperset(line) for _, line in _lines(text))
     if not (ruled and len(rows) > 1):
         return [], rows
     names, body = rows[0][1], rows[1:]
@@ -306,7 +308,7 @@ def _measures(cell: str) -> bool:
 def with_units_of_head(row: str, head: str) -> str:
     """Return a row of an answer's table whose bare numbers have the units of their columns: 18.2亿元 below 收入（亿元）."""
     cells, names = _cells(row), _cells(head)
-    if not ROW.match(row) or len(cells) != len(names):
+    if not is_row(row) or len(cells) != len(names):
         return row
     return f"| {' | '.join(map(_with_unit_of, cells, names))} |"
 

@@ -42,7 +42,7 @@ _FILLER_ZH_WORDS = """
 """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 # The segmenter joins pronouns with the next word.
-_POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
+_POINTING = tuple("它他她其该這这那此每各")
 # No cut behind 的, which ends a condition: 工作满十年的，年假 10 天.
 CLAUSE = re.compile(
     r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or(?! (?:above|below|over|under|so|up|later|earlier|(?:m|new|old|high|low|few|long|short|great)\w+))) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
@@ -71,7 +71,8 @@ def terms_of(text: str) -> tuple[str, ...]:
         plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
     runs = _HAN_RUN.findall(without_question_words(plain))
-    cut = [_POINTING.sub("", word) for run in runs for word in words_of(run)]
+    words_cut = (word for run in runs for word in words_of(run))
+    cut = [word[1:] if word.startswith(_POINTING) and word[1:] else word for word in words_cut]
     chinese = [word for word in cut if word and _is_content_word(word)]
     words = [word for word in words if len(word) > 1 and word not in _FILLER_EN]
     return tuple(dict.fromkeys([*codes, *words, *chinese]))

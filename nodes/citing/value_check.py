@@ -42,9 +42,6 @@ _CHANGED_TO = re.compile(
 _SPEAKS_OF_THE_PAST = re.compile(
     r"\b(?:was|were|had|from|until|before|formerly|previously|originally|initially|used to)\b|原|曾|从|由|以前|之前|此前"
 )
-_OTHERS = re.compile(
-    r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
-)
 
 
 class ValueCheck(WordCheck):
@@ -240,9 +237,7 @@ class ValueCheck(WordCheck):
         if score < _SUBJECT * (0.5 if foreign else 1.0) and self._asked:
             return Support.FOREIGN if foreign else Support.PARTIAL
         tied = of_rows and against >= score - _PER_EXTRA / 2
-        if tied and not _OTHERS.search(best.sentence):
-            return Support.PARTIAL
-        return Support.SUPPORTED
+        return Support.PARTIAL if tied else Support.SUPPORTED
 
     def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
         """Return whether another clause of the same sentence has all terms of the subject that this one has, and more."""

@@ -39,10 +39,9 @@ def marks_in(question: str) -> frozenset[str]:
 
 # Letters first: "1980s" and "20th" name nothing.
 _CODE = re.compile(r"(?<![^\W_])[A-Za-z]+(?:[-._]?[A-Za-z0-9]+)*(?![^\W_])", re.ASCII)
-_DIGIT = re.compile(r"\d")
 # A name with the number of its model, no date and no quantity. Units follow the number in Chinese.
 _LATIN_MODEL = re.compile(r"\b([A-Z][A-Za-z]+) (\d{1,2})\b(?![.,:/%-]?\d)")
-_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 CHINESE_UNITS = (
     "年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
     "米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至"
@@ -83,7 +82,7 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     """
     codes = codes_in(question)
     named = (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
-    models = [(name, number) for name, number in named if not _MONTH.match(name)]
+    models = [(name, number) for name, number in named if not name.lower().startswith(_MONTHS)]
     versions = codes_and_versions_in(question)[len(codes) :]
     if not (codes or models or versions):
         return []
@@ -105,7 +104,7 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
 
 def codes_in(question: str) -> list[str]:
     """Return the codes in `question`: letters, then digits among them."""
-    return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
+    return [code for code in _CODE.findall(question) if any(map(str.isdigit, code))]
 
 
 def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:
@@ -291,7 +290,6 @@ def is_pair(term: str) -> bool:
 
 
 _KEYWORDS = Tokenizer(words_of, joiners="-.'’&_")
-_POSSESSIVE = re.compile(r"['’]s$")
 _SHORTEST_GRAM, _LONGEST_GRAM = 2, 4
 
 
@@ -325,7 +323,7 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """Return words of scripts other than Chinese: names and numbers first, then the longer ones."""
-    found = [_POSSESSIVE.sub("", word) for word in _KEYWORDS.words(text)]
+    found = [word.removesuffix("'s").removesuffix("’s") for word in _KEYWORDS.words(text)]
     telling = [
         word for word in found if len(word) > 1 and normalise(word) not in ENGLISH_STOP_WORDS
     ]

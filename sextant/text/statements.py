@@ -77,10 +77,14 @@ def _find_denials(text: str) -> list[re.Match[str]]:
     return sorted(found, key=lambda one: one.start())
 
 
+# Verbs that belong to a word of denial: 不得, 不能, "may not be".
+_BESIDE = re.compile(r"^(?:得|能够?|可以?|许|准|允许|应该?|要|会|被|\s*be\b)")
+
+
 def find_denied(text: str) -> str:
     """Return the text that the first word of denial denies; "" without one."""
     found = next(iter(_find_denials(text)), None)
-    return next(iter(_CLAUSE.split(text[found.end() :]))) if found else ""
+    return next(iter(_CLAUSE.split(_BESIDE.sub("", text[found.end() :])))) if found else ""
 
 
 _PERMITS = re.compile(r"可以|能|允许|准许|\b(?:may|can)\b", re.IGNORECASE)
@@ -89,7 +93,8 @@ _PERMITS = re.compile(r"可以|能|允许|准许|\b(?:may|can)\b", re.IGNORECASE
 def count_denials(text: str) -> tuple[int, bool]:
     """Return the number of words of denial, and whether something is permitted behind the last: 未经批准可以进入."""
     found = _find_denials(text)
-    return len(found), _PERMITS.search(text, found[-1].end() if found else 0) is not None
+    behind = _BESIDE.sub("", text[found[-1].end() :]) if found else text
+    return len(found), _PERMITS.search(behind) is not None
 
 
 _MOST_CASES = 8  # of a clause
@@ -164,10 +169,9 @@ def definition_pattern(question: str) -> re.Pattern[str] | None:
     return re.compile(rf"{name}(?:\([^)]{{0,40}}\))?[^,。;]{{0,4}}?,?(?:{verbs})")
 
 
-_YES_OR_NO = re.compile(
-    r"\W*(?:yes|sure|certainly|correct|right|是的?|对的?|没错|有|可以|能够?|会|需要|必须|(?P<no>no|不是|不|没有|不可以|不能够?|不会|不必|不需要|不用))\W*",
-    re.IGNORECASE,
-)
+_YES_WORDS = "yes sure certainly correct right 是 是的 对 对的 没错 有 可以 能 能够 会 需要 必须"
+_NO_WORDS = "no 不是 不 没有 不可以 不能 不能够 不会 不必 不需要 不用"
+_YES, _NO = frozenset(_YES_WORDS.split()), frozenset(_NO_WORDS.split())
 # Headings, lead-ins ("The steps are:"), questions, rules of tables and fences of code state nothing.
 _NO_STATEMENT = re.compile(r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*)\s*", re.DOTALL)
 
@@ -209,15 +213,15 @@ def states(sentence: str) -> bool:
     """Return whether a sentence makes a statement that could be true or false by itself: no bare yes or no."""
     return not (
         _NO_STATEMENT.fullmatch(sentence)
-        or _YES_OR_NO.fullmatch(sentence)
+        or read_yes_or_no(sentence) is not None
         or is_abstention(sentence)
     )
 
 
 def read_yes_or_no(sentence: str) -> bool | None:
     """Return whether a sentence is no more than a yes (True) or a no (False); None for any other."""
-    found = _YES_OR_NO.fullmatch(sentence)
-    return found["no"] is None if found else None
+    word = re.sub(r"\W", "", sentence).lower()
+    return word in _YES if word in _YES | _NO else None
 
 
 def affirm_question(question: str) -> str:

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 
 from sextant.text.characters import has_cjk, plain_of, remember_short
 from sextant.text.dates import DATE_FORMS, read_date, read_slashed_date, read_weekday
@@ -141,7 +140,6 @@ def normalise_values(text: str) -> tuple[FoundValue, ...]:
     )
 
 
-_WORD_AHEAD, _ENDS = re.compile(r"\b[a-z]+\s\Z"), re.compile(r"\s?(?:[.,;)]|\Z)")
 _ADDS = re.compile(r"\s?(?:and|零|又)?\s?")
 
 
@@ -185,13 +183,8 @@ def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[
 
 
 def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
-    """Yield values with the unit of the next one in a range, or the last one said alike: 15 ～ 20 g, every four years, every three."""
+    """Yield values, those of a range with the unit of the next one: 15 ～ 20 g."""
     behind = list(found)
-    for at, (one, other) in enumerate(pairwise(found), start=1):
-        word = _WORD_AHEAD.search(plain, one.end, other.start)
-        is_alike = word and _ENDS.match(plain, other.end) and plain.endswith(word[0], 0, one.start)
-        if is_alike and not other.value.unit:
-            behind[at] = replace(other, value=replace(other.value, unit=one.value.unit))
     for at in range(len(behind) - 2, -1, -1):
         one, other = behind[at], behind[at + 1]
         between = plain[one.end : other.start]

@@ -122,7 +122,6 @@ Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 
 # So many names are made at the most of one, whose words have several translations each.
 _MOST_WAYS = 24
-_SAYS = re.compile(r"[^\W_]")
 _MEANING = defaultdict[str, list[str]](list)
 for _line in (files("sextant.text") / "other_words.txt").read_text(encoding="utf-8").split("\n"):
     if _line and not _line.startswith("#"):
@@ -174,7 +173,7 @@ def other_names(name: str) -> list[str]:
     """Return what else a name may be called, where each of its words is listed: 最低库存 for "minimum stock"."""
     plain = plain_of(name)
     found = list(_KNOWN.finditer(plain))
-    if not found or _SAYS.search(_KNOWN.sub(" ", plain)):
+    if not found or any(map(str.isalnum, _KNOWN.sub(" ", plain))):
         return []
     meanings = [_MEANING[match["en"] or match["zh"]] for match in found]
     ways = list[str]()
