@@ -47,8 +47,8 @@ _ACCORDING = r"\b(?:according to|based on|(?:as|which is) (?:is )?\w+ (?:in|by)|
 _ACCORDING_ZH = "根据|依据|按照|基于"
 # "According to the passage, …", 根据文档内容，…, "…, as stated in passage 3 of the handbook".
 _ATTRIBUTION = re.compile(
-    rf"\A\W*{_ACCORDING}(?:[^,，:：]{{0,40}}?\b(?:{_SOURCE})\b[^,，:：]{{0,60}}|\s*)[,，:：]\s*"
-    rf"|\A\W*(?:{_ACCORDING_ZH})(?:[^，,:：。]{{0,30}}?(?:{_SOURCE_ZH})[^，,:：。]{{0,12}}|\s*)[，,:：]\s*"
+    rf"\A\W*{_ACCORDING}(?:[^,，:：]{{0,40}}?(?:\b(?:{_SOURCE})\b|\d)[^,，:：]{{0,60}}|\s*)[,，:：]\s*"
+    rf"|\A\W*(?:{_ACCORDING_ZH})(?:[^，,:：。]{{0,30}}?(?:{_SOURCE_ZH}|\d)[^，,:：。]{{0,12}}|\s*)[，,:：]\s*"
     rf"|,?\s*{_ACCORDING}\s*(?:the\s+)?(?:(?:{_SOURCE})[\s\d]*(?:\s(?:of|from|in)\s[\w .-]{{1,40}}?)?)?(?=\W*\Z)",
     re.IGNORECASE,
 )

@@ -54,6 +54,7 @@ def test_markers_are_written_as_they_are_read() -> None:
         ),
         ("Leave is 20 days, based on passage 2.", "Leave is 20 days"),
         ("Leave is 20 days, as stated in passage 2.", "Leave is 20 days"),
+        ("According to 1, leave is 20 days", "leave is 20 days"),
         ("Work is paid according to the plan.", "Work is paid according to the plan."),
     ],
 )
