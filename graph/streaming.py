@@ -35,7 +35,7 @@ from sextant.domain.concurrency import end
 from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
 from sextant.domain.questions import field_at
 from sextant.nodes.context import Backpressure, Context
-from sextant.text.stopwords import language_of_question
+from sextant.text.analysis import language_of_question
 
 if TYPE_CHECKING:
     from sextant.graph.workflow import Workflow

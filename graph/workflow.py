@@ -40,7 +40,7 @@ from sextant.nodes.refine import after_refine, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.route import after_route, route
 from sextant.nodes.state import InputState, OutputState, State, check_edits
-from sextant.text.stopwords import language_of_question
+from sextant.text.analysis import language_of_question
 
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.

@@ -47,9 +47,8 @@ from sextant.nodes.question.wording import (
 from sextant.nodes.state import Complexity, State, per_turn_defaults
 from sextant.retrievers.modes import resolve_mode
 from sextant.retrievers.namesakes import Meaning
-from sextant.text.analysis import extract_keywords
+from sextant.text.analysis import extract_keywords, language_of_question
 from sextant.text.characters import clean_text, normalise
-from sextant.text.stopwords import language_of_question
 from sextant.text.vocabulary import Vocabulary
 
 # A question of more telling words than this tells a story before it asks.

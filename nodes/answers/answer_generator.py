@@ -30,8 +30,8 @@ from sextant.nodes.answers.revision import Review
 from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks
 from sextant.nodes.citing.citations import label_of
+from sextant.text.analysis import language_of_question
 from sextant.text.characters import clean_text
-from sextant.text.stopwords import language_of_question
 
 _SHORTENED = CodedWarning(WarningCode.CONTEXT_SHORTENED)
 

@@ -290,8 +290,9 @@ def _split_joined(question: str) -> tuple[list[str], bool]:
     pieces = words_of(question) if is_chinese else _PIECE.findall(question)
     plain = [plain_of(piece).strip() for piece in pieces]
     compares = [word == "更" or word.startswith(_COMPARE) for word in plain]
+    is_empty = is_stop_word if is_chinese else ENGLISH_STOP_WORDS.__contains__
     tells = [
-        not (compared or is_stop_word(word) or word in _MARKS | _JOINS)
+        not (compared or is_empty(word) or word in _MARKS | _JOINS)
         for word, compared in zip(plain, compares, strict=True)
     ]
     if tells and not is_chinese and is_request(question):  # "Explain annual and sick leave"

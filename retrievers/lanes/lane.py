@@ -25,8 +25,7 @@ from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.queries import Scored
 from sextant.stores.postgresql.watched import gather_until
-from sextant.text.analysis import extract_keywords
-from sextant.text.stopwords import language_of_question
+from sextant.text.analysis import extract_keywords, language_of_question
 
 if TYPE_CHECKING:
     from sextant.retrievers.lanes.entities import GraphItems

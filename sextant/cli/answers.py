@@ -18,8 +18,8 @@ from sextant.domain.answers import (
     Trust,
     answer_of,
 )
+from sextant.text.analysis import language_of_question
 from sextant.text.characters import language_of
-from sextant.text.stopwords import language_of_question
 
 _WORDINGS = {
     "en": {

@@ -28,7 +28,7 @@ from sextant.server.lifespan import serving_of
 from sextant.server.routing import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, send_nothing
 from sextant.server.schemas.answers import SearchBody
-from sextant.text.stopwords import language_of_question
+from sextant.text.analysis import language_of_question
 
 # Passages that these modes always rank: in fused rankings, and behind reports, the first passages depend on how many
 # are ranked, so every page must be cut from the same ranking. `auto` may choose `global`.

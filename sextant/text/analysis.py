@@ -10,10 +10,29 @@ from itertools import chain, groupby, zip_longest
 from operator import add
 from typing import NamedTuple
 
-from sextant.text.characters import IDEOGRAPHS, MARKS, lowercase, normalise, simplify
+from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, lowercase, normalise, simplify
 from sextant.text.segmenter import search_words_of, words_of
-from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_stop_word
+from sextant.text.stopwords import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    QUESTION_WORD,
+    is_stop_word,
+)
 from sextant.text.word_forms import american, cut_inflection
+
+# Question words, and characters of questions that hardly stand in names.
+_ASKS_CHINESE = re.compile(f"{QUESTION_WORD.pattern}|[的吗嗎呢吧是谁誰几幾]")
+
+
+def language_of_question(question: str) -> str:
+    """Return `zh` or `en`: that of a question's function words, where they are of one language, else of its letters.
+
+    Most letters may be those of names: "React Native 怎么用 Vue？", "What does 借用规则 mean?"
+    """
+    is_chinese = _ASKS_CHINESE.search(question) is not None
+    is_english = not ENGLISH_STOP_WORDS.isdisjoint(normalise(question).split())
+    return language_of(question) if is_chinese == is_english else "zh" if is_chinese else "en"
+
 
 # "a" and "I" are words as well: they single out only where nothing follows that they could belong to.
 _DESIGNATED = re.compile(

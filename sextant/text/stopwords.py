@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from sextant.text.characters import IDEOGRAPHS, has_cjk, language_of, normalise, simplify
+from sextant.text.characters import IDEOGRAPHS, has_cjk, normalise, simplify
 
 # Question words with characters that mean something elsewhere: 多 and 少, 如, 什 in 布什 and 克什米尔. 何时 is none of
 # them: it stands in 任何时刻, too.
@@ -49,15 +49,12 @@ CHINESE_STOP_WORDS = frozenset((_CHINESE + _ASKING).split())
 # Apostrophes are typed and typeset.
 ENGLISH_STOP_WORDS = frozenset([*_ENGLISH.split(), *_ENGLISH.replace("'", "’").split()])
 
-_QUESTION_WORD = re.compile("|".join(sorted(_ASKING.split(), key=len, reverse=True)))
-_PARTICLES = frozenset(
-    "的吗嗎呢吧是谁誰几幾"
-)  # characters of a question that hardly stand in names
+QUESTION_WORD = re.compile("|".join(sorted(_ASKING.split(), key=len, reverse=True)))
 
 
 def without_question_words(text: str) -> str:
     """Return Chinese `text` with 么, which is a stop word, for each question word: no pair of characters reaches into one."""
-    return _QUESTION_WORD.sub("么", text)
+    return QUESTION_WORD.sub("么", text)
 
 
 def is_stop_word(word: str) -> bool:
@@ -94,19 +91,6 @@ _WORD = re.compile(r"[a-zà-öø-ÿœ]+")
 _OTHER_SCRIPT = re.compile(rf"(?![{IDEOGRAPHS}])[^\W\d_a-zà-öø-ÿœ]")
 _LETTER = re.compile(r"[^\W\d_]")
 _MUCH = 5
-
-
-def language_of_question(question: str) -> str:
-    """Return `"zh"` or `"en"`: the language of a question's function words, where it has those of one language only.
-
-    Its letters may be mostly those of names: "React Native 怎么用 Vue？", "What does 借用规则 mean?"
-    """
-    is_chinese = bool(_QUESTION_WORD.search(question)) or not _PARTICLES.isdisjoint(question)
-    words = _WORD.findall(normalise(question))
-    is_english = not ENGLISH_STOP_WORDS.isdisjoint(words)
-    if is_chinese == is_english:
-        return language_of(question)
-    return "zh" if is_chinese else "en"
 
 
 def is_of_others(text: str) -> bool:

@@ -33,9 +33,9 @@ from sextant.models.offline.wording import (
     terms,
     terms_of_question,
 )
+from sextant.text.analysis import language_of_question
 from sextant.text.characters import normalise, plain_of, simplify
 from sextant.text.statements import AnswerType, definition_pattern
-from sextant.text.stopwords import language_of_question
 
 Numbers = npt.NDArray[np.float64]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page.steps import GUIDE
+from tests.e2e.page.steps import GUIDE, ask, use
 
 
 def test_a_conversation_is_renamed_and_saved(page: Page) -> None:
-    page.get_by_label("Your question").fill("糖尿病患者有哪些主要症状？")
-    page.get_by_role("button", name="Ask", exact=True).click()
+    use(page, "page")
+    ask(page, "糖尿病患者有哪些主要症状？")
     page.get_by_label("Rename: 糖尿病患者有哪些主要症状？").click()
     page.get_by_label("Title of the conversation").fill("Symptoms <b>*now*</b>")
     page.get_by_role("button", name="Rename", exact=True).click()

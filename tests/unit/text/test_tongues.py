@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.stopwords import is_of_others, language_of_question
+from sextant.text.analysis import language_of_question
+from sextant.text.stopwords import is_of_others
 
 
 @pytest.mark.parametrize(
