@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.figures import VARIABLE, write_figures
+from benchmarks.quality.sets import parser_of
 
 HERE = Path(__file__).parent
 _HELPERS = {"figures"}
@@ -19,6 +20,7 @@ _HELPERS = {"figures"}
 
 def main() -> int:
     """Run them all and return the worst exit status; one that fails does not stop the others."""
+    parser_of(__doc__).parse_args()
     worst = 0
     packages = [file.parent for file in HERE.glob("*/__main__.py")]
     names = {path.stem for path in [*HERE.glob("[a-z]*.py"), *packages]} - _HELPERS
