@@ -84,7 +84,7 @@ _BESIDE = re.compile(r"^(?:得|能够?|可以?|许|准|允许|应该?|要|会|�
 def find_denied(text: str) -> str:
     """Return the text that the first word of denial denies; "" without one."""
     found = next(iter(_find_denials(text)), None)
-    return next(iter(_CLAUSE.split(_BESIDE.sub("", text[found.end() :])))) if found else ""
+    return _CLAUSE.split(_BESIDE.sub("", text[found.end() :]))[0] if found else ""
 
 
 _PERMITS = re.compile(r"可以|能|允许|准许|\b(?:may|can)\b", re.IGNORECASE)
